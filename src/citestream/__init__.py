@@ -1,0 +1,3 @@
+"""Stream model answers together with their citations."""
+
+__all__ = ()
