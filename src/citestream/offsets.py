@@ -9,6 +9,7 @@ Nothing else in the package knows about surrogates.
 """
 
 import re
+import sys
 from collections.abc import Iterable
 
 from .errors import OptionError
@@ -25,6 +26,7 @@ __all__ = (
 )
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SIZE_TELLS = sys.implementation.name == "cpython"
 _CODEC = "utf-16-le"
 _STEP = 1024  # code points encoded at once while looking for a UTF-16 index
 
@@ -35,9 +37,17 @@ def utf16_length(text: str, /) -> int:
     >>> utf16_length("a📎")
     3
     """
-    if text.isascii():
+    if _one_unit_each(text):
         return len(text)
     return len(text.encode(_CODEC, "surrogatepass")) >> 1
+
+
+def _one_unit_each(text: str) -> bool:
+    """Tell whether surely no character of ``text`` takes two units, without looking at any.
+
+    CPython stores a text that has such a character in four bytes for every character.
+    """
+    return text.isascii() or (_SIZE_TELLS and text.__sizeof__() < 4 * len(text))
 
 
 def _check(index: int) -> None:
@@ -68,7 +78,7 @@ def to_utf16_many(text: str, indexes: Iterable[int], /) -> list[int]:
         return wanted
     _check(min(wanted))
     size = len(text)
-    if text.isascii() or utf16_length(text) == size:
+    if _one_unit_each(text) or utf16_length(text) == size:
         return [index if index < size else size for index in wanted]
     units: dict[int, int] = {}
     position = total = 0
@@ -103,7 +113,7 @@ def from_utf16_many(text: str, indexes: Iterable[int], /) -> list[int]:
         return wanted
     _check(min(wanted))
     size = len(text)
-    if text.isascii() or utf16_length(text) == size:
+    if _one_unit_each(text) or utf16_length(text) == size:
         return [index if index < size else size for index in wanted]
     points: dict[int, int] = {}
     position = units = 0

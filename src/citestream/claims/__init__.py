@@ -1,0 +1,10 @@
+"""What a marker supports: the range of the answer that a citation is shown for.
+
+``regions`` finds the paragraphs, list items and cells that a claim stays within, ``spans`` the
+claims.
+"""
+
+from .regions import Region, regions
+from .spans import CLAIM_SPANS, claim_spans
+
+__all__ = ("CLAIM_SPANS", "Region", "claim_spans", "regions")

@@ -1,0 +1,66 @@
+"""The filter that hides markers while text streams.
+
+Deltas in, visible text out: joined, what ``MarkerFilter`` gives out is the content that
+``parse_markers`` gives for the whole text, for every way of cutting it. It keeps nothing of what it
+gave out, and withholds only what may yet become a marker or go together with one.
+"""
+
+from ..errors import StateError
+from .grammar import Grammar
+from .syntax import DEFAULT_SYNTAX, MarkerSyntax
+from .tokenizer import Tokenizer
+from .visible import VisibleText
+
+__all__ = ("MarkerFilter",)
+
+
+class MarkerFilter:
+    r"""Hides the markers of one text that comes in deltas.
+
+    ``other_families`` says what becomes of markers that cite nothing: ``display`` (their words stay),
+    ``strip`` or ``keep``.
+
+    >>> hide = MarkerFilter()
+    >>> hide.feed("Rents rose. \ue200ci"), hide.feed("te\ue202a\ue201 Wages"), hide.finish()
+    (['Rents rose.'], [' Wages'], [])
+    """
+
+    def __init__(
+        self, *, syntax: MarkerSyntax = DEFAULT_SYNTAX, other_families: str = "display"
+    ) -> None:
+        grammar = Grammar.of(syntax)
+        self._tokens = Tokenizer(grammar)
+        self._visible = VisibleText(other_families=other_families)
+        self._special = grammar.special.search
+        self._first = syntax.start[0]
+        self._finished = False
+
+    def feed(self, delta: str, /) -> list[str]:
+        """Take the next delta and return the text that is now sure to be visible.
+
+        Raises StateError after ``finish``.
+        """
+        visible = self._visible
+        if (
+            delta
+            and visible.idle
+            and not self._tokens.holds
+            and not self._finished
+            and delta[-1] not in " \t"
+            and self._first not in delta
+            and (delta.isascii() or not self._special(delta))
+        ):
+            self._tokens.passes(delta)
+            visible.passes(delta)
+            return [delta]
+        return visible.add(self._tokens.feed(delta))
+
+    def finish(self) -> list[str]:
+        """Say that the text ends here and return what is still visible.
+
+        Raises StateError when called twice.
+        """
+        if self._finished:
+            raise StateError("finish: the text is finished already")
+        self._finished = True
+        return [*self._visible.add(self._tokens.finish()), *self._visible.finish()]

@@ -1,0 +1,23 @@
+"""From events to citations, without I/O: the heart of the package.
+
+``engine`` has the push object that a session runs; ``answer`` reads one whole answer, also for those
+who have no events; ``collection`` deduplicates and numbers; ``positions`` moves ranges; ``options``
+says how.
+"""
+
+from .answer import Resolution, resolve
+from .collection import CitationCollection, source_key
+from .engine import MAX_OPEN_MESSAGES, Resolver
+from .options import CitationOptions
+from .positions import visible_ranges
+
+__all__ = (
+    "MAX_OPEN_MESSAGES",
+    "CitationCollection",
+    "CitationOptions",
+    "Resolution",
+    "Resolver",
+    "resolve",
+    "source_key",
+    "visible_ranges",
+)

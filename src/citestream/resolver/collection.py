@@ -1,0 +1,126 @@
+"""Gathering the citations of one answer: sources once, spans in order, ids by first citation.
+
+In: sources and references, from markers and from an upstream. Out: one ``Citations`` (SPEC section
+2), or None when there is nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+from urllib.parse import urlsplit, urlunsplit
+
+import attrs
+
+from ..model import NO_EXTRA, CitationReference, Citations, CitationSource, CitationSpan, Extra
+
+__all__ = ("CitationCollection", "SourceKey", "source_key")
+
+SourceKey: TypeAlias = tuple[object, ...]
+"""What makes two sources the same."""
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def source_key(source: CitationSource, metadata: object = None, /) -> SourceKey:
+    """Return what ``source`` is recognised by: URL, else path, else document, else vendor's id.
+
+    ``metadata`` is the ``provider_metadata`` of a reference to it.
+    """
+    if source.url:
+        return "url", _normal_url(source.url)
+    if source.path:
+        return "path", source.path
+    if isinstance(metadata, Mapping):
+        if isinstance(metadata.get("documentIndex"), int):
+            return "document", metadata["documentIndex"], source.title
+        for name in ("fileId", "citableSourceId"):
+            if isinstance(metadata.get(name), str):
+                return name, metadata[name]
+    return "id", source.id
+
+
+def _normal_url(url: str) -> str:
+    """Return ``url`` without fragment, scheme and host in lower case; other text as it is."""
+    if not _SCHEME.match(url):
+        return url
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as an unclosed IPv6 address: compared as it is written
+        return url
+    user, at, host = parts.netloc.rpartition("@")
+    return urlunsplit((parts.scheme, user + at + host.lower(), parts.path, parts.query, ""))
+
+
+class CitationCollection:
+    """Collects the citations of one answer. Ranges are UTF-16 code units of its content."""
+
+    def __init__(self) -> None:
+        self._sources: dict[SourceKey, CitationSource] = {}
+        self._references: dict[
+            tuple[int, int], dict[object, tuple[SourceKey, CitationReference]]
+        ] = {}
+        self._span_extras: dict[tuple[int, int], Extra] = {}
+        self.extra = NO_EXTRA
+
+    def add_source(self, key: SourceKey, source: CitationSource, /) -> None:
+        """Add a source. The first title wins; a later one fills a missing one."""
+        known = self._sources.get(key)
+        if known is None:
+            self._sources[key] = source
+        elif known.title is None and source.title is not None:
+            self._sources[key] = attrs.evolve(known, title=source.title)
+
+    def add(
+        self,
+        span: tuple[int, int],
+        key: SourceKey,
+        reference: CitationReference,
+        /,
+        *,
+        mark: object = None,
+    ) -> bool:
+        """Add a reference to the source ``key``; False when the span has the same one already.
+
+        ``mark`` tells references apart that are otherwise alike.
+        """
+        same = (key, reference.cited_text, reference.location, mark)
+        references = self._references.setdefault(span, {})
+        if same in references:
+            return False
+        references[same] = (key, reference)
+        return True
+
+    def add_span(self, span: tuple[int, int], /, *, extra: Extra = NO_EXTRA) -> None:
+        """Add a span, also one without references."""
+        self._references.setdefault(span, {})
+        if extra and span not in self._span_extras:
+            self._span_extras[span] = extra
+
+    def build(self) -> Citations | None:
+        """Return what was collected; None when there is neither source nor span."""
+        if not self._sources and not self._references and not self.extra:
+            return None
+        ids: dict[SourceKey, str] = {}
+        spans = tuple(self._spans(ids))
+        for key in self._sources:
+            ids.setdefault(key, f"s{len(ids)}")
+        sources = [
+            source if source.id == ids[key] else attrs.evolve(source, id=ids[key])
+            for key, source in sorted(self._sources.items(), key=lambda item: int(ids[item[0]][1:]))
+        ]
+        return Citations(sources=tuple(sources), spans=spans, extra=self.extra)
+
+    def _spans(self, ids: dict[SourceKey, str]) -> Iterator[CitationSpan]:
+        for (start, end), found in sorted(self._references.items(), key=lambda item: item[0]):
+            references = []
+            for key, reference in found.values():
+                source_id = ids.setdefault(key, f"s{len(ids)}")
+                if reference.source_id != source_id:
+                    reference = attrs.evolve(reference, source_id=source_id)  # noqa: PLW2901 - renamed
+                references.append(reference)
+            yield CitationSpan(
+                start_index=start,
+                end_index=end,
+                references=tuple(references),
+                extra=self._span_extras.get((start, end), NO_EXTRA),
+            )

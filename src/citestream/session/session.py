@@ -1,0 +1,274 @@
+"""A session: upstream events in, clean events with citations out to everyone who listens.
+
+In: ``feed`` one event, or ``consume`` a whole stream. Out: callbacks (``on``), async iterators
+(``events``), the history (``get_events``). What happens to an event is decided in ``resolver``; this
+room only moves events, in order, on asyncio and trio.
+"""
+
+import logging
+from collections import deque
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from inspect import isawaitable
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias
+from uuid import uuid4
+
+import anyio
+import attrs
+
+from ..errors import DecodeError, OptionError, StateError, brief
+from ..events import (
+    AssistantMessageData,
+    AssistantMessageDeltaData,
+    AssistantMessageStartData,
+    AssistantReasoningDeltaData,
+    SessionEvent,
+    SessionEventType,
+    SessionWarningData,
+)
+from ..model import Extra
+from ..resolver import Resolver
+from ..wire import decode_event
+from .eventstream import EventBuffer, EventStream
+from .options import SessionOptions
+
+__all__ = ("EventHandler", "Session", "UpstreamEvent")
+
+EventHandler: TypeAlias = Callable[[SessionEvent], Awaitable[object] | object]
+"""A callback: sync or async, given every event of a session; what it returns is ignored."""
+
+UpstreamEvent: TypeAlias = SessionEvent | Mapping[str, Any]
+"""An event, or the JSON object of one."""
+
+_logger = logging.getLogger("citestream.session")
+_STREAMING = (AssistantMessageDeltaData, AssistantReasoningDeltaData, AssistantMessageStartData)
+_inside: ContextVar[tuple["Session", ...]] = ContextVar("_inside", default=())
+
+
+class Session:
+    """Embeds the events of one conversation in an async program.
+
+    With ``enable_citations`` the events come out as SPEC section 3 says: markers hidden, citations on
+    the final messages. Without, they pass through, but for ``citations``, which are dropped.
+
+    An async context manager; leaving it disconnects.
+    """
+
+    def __init__(
+        self,
+        *,
+        enable_citations: bool = False,
+        session_id: str | None = None,
+        options: SessionOptions | None = None,
+    ) -> None:
+        self.session_id = session_id if session_id is not None else str(uuid4())
+        self.enable_citations = enable_citations
+        self._options = options or SessionOptions()
+        self._resolver = self._new_resolver()
+        self._subscriptions: dict[object, EventHandler] = {}
+        self._handlers: tuple[EventHandler, ...] = ()
+        self._buffers: list[EventBuffer] = []
+        self._history: list[SessionEvent] = []
+        self._queue: deque[SessionEvent] = deque()
+        self._delivering = False
+        self._delivered: anyio.Event | None = None
+        self._connected = True
+
+    # -- listening
+
+    def on(self, handler: EventHandler, /) -> Callable[[], None]:
+        """Call ``handler`` with every event from now on; return a function that ends that.
+
+        Handlers are called in the order in which they were added, one event at a time; async ones
+        are awaited before the next event. One that raises is logged and harms nobody.
+
+        Raises StateError after ``disconnect``.
+        """
+        self._check_connected("on")
+        subscription = object()
+        self._subscriptions[subscription] = handler
+        self._handlers = tuple(self._subscriptions.values())
+
+        def unsubscribe() -> None:
+            self._subscriptions.pop(subscription, None)
+            self._handlers = tuple(self._subscriptions.values())
+
+        return unsubscribe
+
+    def events(self) -> EventStream:
+        """Return an async iterator over the events from now on, until the session disconnects.
+
+        Raises StateError after ``disconnect``.
+        """
+        self._check_connected("events")
+        buffer = EventBuffer(self._options.buffer_size)
+        self._buffers.append(buffer)
+        return EventStream(buffer)
+
+    async def get_events(self) -> list[SessionEvent]:
+        """Return the events given out so far, in order, without those that only stream."""
+        return list(self._history)
+
+    # -- feeding
+
+    async def feed(self, event: UpstreamEvent, /) -> None:
+        """Take one event of the upstream; return when every handler has had what came of it.
+
+        Raises DecodeError for a mapping that is not an event (the session goes on), StateError after
+        ``disconnect``.
+        """
+        self._check_connected("feed")
+        self._queue.extend(self._process(_decoded(event)))
+        await self._deliver()
+
+    async def consume(
+        self,
+        events: AsyncIterable[UpstreamEvent],
+        /,
+        *,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        """Feed a whole stream. At its end, what was withheld of open messages is released.
+
+        ``on_error`` says what to do about an event that cannot be decoded: ``raise`` its DecodeError,
+        or ``skip`` it and give out a ``session.warning``; a message is then only stripped of
+        citations that cannot be decoded, its text is never lost. Either way the session goes on.
+
+        Raises what the stream raises, StateError after ``disconnect``.
+        """
+        if on_error not in {"raise", "skip"}:
+            raise OptionError(f"on_error: wanted 'raise' or 'skip', got {brief(on_error)}")
+        self._check_connected("consume")
+        try:
+            async for event in events:
+                if on_error == "raise":
+                    await self.feed(event)
+                else:
+                    await self._feed_leniently(event)
+        finally:
+            self._end_stream()
+            await self._deliver()
+
+    async def disconnect(self) -> None:
+        """Release what was withheld, end all iterators and take no more events. Idempotent."""
+        if self._connected:
+            self._end_stream()
+            self._connected = False
+            await self._deliver()
+            for buffer in self._buffers:
+                buffer.close()
+
+    async def __aenter__(self) -> Self:
+        self._check_connected("async with")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.disconnect()
+
+    # -- inside
+
+    def _check_connected(self, call: str) -> None:
+        if not self._connected:
+            raise StateError(f"{call}: the session is disconnected")
+
+    def _new_resolver(self) -> Resolver:
+        return Resolver(self._options.citations)
+
+    def _end_stream(self) -> None:
+        self._queue.extend(self._resolver.finish())
+        self._resolver = self._new_resolver()
+
+    def _process(self, event: SessionEvent) -> list[SessionEvent]:
+        if self.enable_citations:
+            return self._resolver.feed(event)
+        data = event.data
+        if isinstance(data, AssistantMessageData) and data.citations is not None:
+            return [attrs.evolve(event, data=attrs.evolve(data, citations=None))]
+        return [event]
+
+    async def _feed_leniently(self, event: UpstreamEvent) -> None:
+        try:
+            decoded = _decoded(event)
+        except DecodeError as error:
+            message = _without_citations(event, error)
+            if message is not None:
+                self._queue.extend(self._process(message))
+            self._queue.append(_warning(error))
+            await self._deliver()
+        else:
+            await self.feed(decoded)
+
+    async def _deliver(self) -> None:
+        """Give out what is queued, in order, one event at a time whoever feeds."""
+        if self in _inside.get():
+            return  # a handler feeds its own session: the loop that called it goes on with this
+        while self._delivering:
+            if self._delivered is None:
+                self._delivered = anyio.Event()
+            await self._delivered.wait()
+        self._delivering = True
+        try:
+            while self._queue:
+                await self._give_out(self._queue.popleft())
+        finally:
+            self._delivering = False
+            if self._delivered is not None:
+                self._delivered.set()
+                self._delivered = None
+
+    async def _give_out(self, event: SessionEvent) -> None:
+        if not (event.ephemeral or isinstance(event.data, _STREAMING)):
+            self._history.append(event)
+        for handler in self._handlers:
+            try:
+                result = handler(event)
+                if result is not None and isawaitable(result):
+                    await self._wait_for(result)
+            except Exception:  # noqa: BLE001 - a handler may raise anything: it must harm nobody
+                _logger.error("a handler of session %s raised", self.session_id, exc_info=True)
+        if self._buffers:
+            self._buffers = [buffer for buffer in self._buffers if not buffer.closed]
+            for buffer in self._buffers:
+                await buffer.put(event)
+
+    async def _wait_for(self, result: Awaitable[object]) -> None:
+        token = _inside.set((*_inside.get(), self))
+        try:
+            await result
+        finally:
+            _inside.reset(token)
+
+
+def _decoded(event: UpstreamEvent) -> SessionEvent:
+    if isinstance(event, SessionEvent):
+        return event
+    if isinstance(event, Mapping):
+        return decode_event(event)
+    raise DecodeError(path="$", expected="an event or a mapping", got=brief(event))
+
+
+def _without_citations(event: UpstreamEvent, error: DecodeError) -> SessionEvent | None:
+    """Decode a message again without its citations, if it is they that cannot be decoded."""
+    if not (isinstance(event, Mapping) and error.path.startswith("$.data.citations")):
+        return None
+    data = {key: value for key, value in event["data"].items() if key != "citations"}
+    return decode_event({**event, "data": data})
+
+
+def _warning(error: DecodeError) -> SessionEvent:
+    details = {"path": error.path, "expected": error.expected, "got": error.got}
+    return SessionEvent(
+        ephemeral=True,
+        type=SessionEventType.SESSION_WARNING,
+        data=SessionWarningData(
+            message=f"an event was skipped: {error}",
+            warning_type="decode_error",
+            extra=Extra(details),
+        ),
+    )
