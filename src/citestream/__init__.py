@@ -1,3 +1,89 @@
-"""Stream model answers together with their citations."""
+"""Stream model answers together with their citations.
 
-__all__ = ()
+The names of daily use; everything else is in the rooms below: ``markers``, ``resolver``, ``session``,
+``wire``, ``render``, ``offsets`` and the rest.
+
+>>> import citestream
+>>> answer = citestream.resolve("Rents rose. \\ue200cite\\ue202turn0file0\\ue202L8\\ue201")
+>>> print(citestream.render.markdown(answer.content, answer.citations))
+Rents rose.[^1]
+<BLANKLINE>
+[^1]: turn0file0, L8
+"""
+
+from . import errors, markers, offsets, render, wire
+from .errors import (
+    CitestreamError,
+    DecodeError,
+    EncodeError,
+    LimitError,
+    ModelError,
+    OptionError,
+    StateError,
+)
+from .events import SessionEvent, SessionEventType
+from .issues import Issue
+from .markers import (
+    MarkerFilter,
+    MarkerSyntax,
+    extract_citations,
+    format_marker,
+    parse_markers,
+    strip_citations,
+)
+from .model import (
+    CitableSource,
+    CitationLocation,
+    CitationLocationBlock,
+    CitationLocationChar,
+    CitationLocationOther,
+    CitationLocationPage,
+    CitationReference,
+    Citations,
+    CitationSource,
+    CitationSpan,
+)
+from .resolver import CitationOptions, Resolution, Resolver, resolve
+from .session import Session, SessionOptions
+
+__version__ = "0.1.0"
+
+__all__ = (
+    "CitableSource",
+    "CitationLocation",
+    "CitationLocationBlock",
+    "CitationLocationChar",
+    "CitationLocationOther",
+    "CitationLocationPage",
+    "CitationOptions",
+    "CitationReference",
+    "CitationSource",
+    "CitationSpan",
+    "Citations",
+    "CitestreamError",
+    "DecodeError",
+    "EncodeError",
+    "Issue",
+    "LimitError",
+    "MarkerFilter",
+    "MarkerSyntax",
+    "ModelError",
+    "OptionError",
+    "Resolution",
+    "Resolver",
+    "Session",
+    "SessionEvent",
+    "SessionEventType",
+    "SessionOptions",
+    "StateError",
+    "errors",
+    "extract_citations",
+    "format_marker",
+    "markers",
+    "offsets",
+    "parse_markers",
+    "render",
+    "resolve",
+    "strip_citations",
+    "wire",
+)

@@ -22,7 +22,7 @@ class MarkerFilter:
 
     >>> hide = MarkerFilter()
     >>> hide.feed("Rents rose. \ue200ci"), hide.feed("te\ue202a\ue201 Wages"), hide.finish()
-    (['Rents rose.'], [' Wages'], [])
+    (['Rents rose.'], [' ', 'Wages'], [])
     """
 
     def __init__(

@@ -1,0 +1,26 @@
+"""The ``citestream`` command. Needs the ``cli`` extra; everything else of the package does not.
+
+``app`` has the commands, ``logs`` reads event logs, ``output`` writes for a terminal or a pipe.
+"""
+
+import sys
+
+from ..errors import CitestreamError
+
+__all__ = ("main",)
+
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command; errors are one line on stderr and a non-zero exit."""
+    try:
+        from .app import run  # noqa: PLC0415 - typer and rich are an extra
+    except ModuleNotFoundError as error:
+        sys.exit(f"citestream: error: {error.name} is missing: pip install 'citestream[cli]'")
+    try:
+        sys.exit(run(sys.argv[1:]))
+    except CitestreamError as error:
+        sys.exit(f"citestream: error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)

@@ -1,0 +1,222 @@
+"""The commands of ``citestream``: what each takes and what it prints."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from typer.exceptions import TyperException
+
+from .. import __version__
+from ..errors import DecodeError, brief
+from ..events import AssistantMessageData, AssistantMessageDeltaData, SessionEvent
+from ..markers import MarkedText, ParsedMarker, parse_markers
+from ..model import Citations
+from ..render import markdown, plain
+from ..resolver import Resolver
+from ..wire import encode_event, encode_json
+from .logs import read_log
+from .output import bar, complain, printable, write
+
+__all__ = ("ListFormat", "ReplayFormat", "run")
+
+
+class ReplayFormat(str, Enum):
+    """How ``replay`` prints."""
+
+    MARKDOWN = "markdown"
+    PLAIN = "plain"
+    JSON = "json"
+
+
+class ListFormat(str, Enum):
+    """How ``extract`` prints."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+app = typer.Typer(
+    name="citestream",
+    help="Show answers of assistants together with their citations.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+_File = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
+
+
+@app.callback(invoke_without_command=True)
+def citestream(
+    context: typer.Context,
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Show answers of assistants together with their citations."""
+    if version:
+        write(f"citestream {__version__}\n")
+    elif context.invoked_subcommand is None:
+        write(context.get_help() + "\n")
+
+
+@app.command()
+def replay(
+    file: _File,
+    *,
+    format: Annotated[  # noqa: A002 - the option's name
+        ReplayFormat, typer.Option(help="How to print answers; json prints every event.")
+    ] = ReplayFormat.MARKDOWN,
+) -> None:
+    """Print the answers of an event log with their citations.
+
+    Reads live streams and the logs that the Copilot CLI keeps (events.jsonl). Damaged lines are named
+    on stderr and skipped. An answer that was cut off is shown as far as it goes.
+    """
+    count = 0
+    with _opened(file) as (stream, size), bar(size) as progress:
+
+        def damaged(number: int, problem: str) -> None:
+            complain(f"{file}:{number}: skipped: {problem}")
+
+        def events() -> Iterator[SessionEvent]:
+            nonlocal count
+            resolver = Resolver()
+            for event in read_log(stream, damaged=damaged, progress=progress):
+                count += 1
+                yield from resolver.feed(event)
+            yield from resolver.finish()
+
+        if format is ReplayFormat.JSON:
+            for event in events():
+                write(encode_json(encode_event(event)) + "\n")
+        else:
+            _print_answers(file, events(), format)
+    if not count:
+        complain(f"citestream: error: {file}: holds no events")
+        raise typer.Exit(1)
+
+
+@app.command()
+def extract(
+    file: _File = "-",
+    *,
+    format: Annotated[  # noqa: A002 - the option's name
+        ListFormat, typer.Option(help="Columns separated by tabs, or one JSON object a marker.")
+    ] = ListFormat.TEXT,
+) -> None:
+    """List the citation markers of a text: start and end (code points), family, sources.
+
+    Malformed markers are named on stderr.
+    """
+    for placed in _read_marked(file).markers:
+        marker = placed.marker
+        for problem in marker.problems:
+            complain(f"{file}:{marker.start}: a {marker.family or 'cut'} marker {problem.message}")
+        if marker.targets:
+            write((_json if format is ListFormat.JSON else _columns)(marker) + "\n")
+
+
+@app.command()
+def strip(file: _File = "-") -> None:
+    """Print a text without its markers, and nothing else changed."""
+    write(_read_marked(file).content)
+
+
+def _print_answers(file: str, events: Iterator[SessionEvent], style: ReplayFormat) -> None:
+    open_text: dict[tuple[str | None, str], list[str]] = {}
+    printed = 0
+    for event in events:
+        data = event.data
+        if isinstance(data, AssistantMessageDeltaData):
+            open_text.setdefault((event.agent_id, data.message_id), []).append(data.delta_content)
+        elif isinstance(data, AssistantMessageData):
+            open_text.pop((event.agent_id, data.message_id), None)
+            if data.content.strip():
+                printed += 1
+                _print_answer(data.content, data.citations, style, printed)
+    for (_, message_id), pieces in open_text.items():
+        text = "".join(pieces)
+        if text.strip():
+            printed += 1
+            _print_answer(text, None, style, printed)
+            complain(f"{file}: message {brief(message_id)} is cut off: its final event is missing")
+
+
+def _print_answer(
+    content: str, citations: Citations | None, style: ReplayFormat, number: int
+) -> None:
+    if number > 1:
+        write("\n---\n\n")
+    if style is ReplayFormat.PLAIN:
+        text = plain(content, citations)
+    else:
+        text = markdown(content, citations, anchor_prefix="" if number == 1 else f"{number}-")
+    write(printable(text).rstrip("\n") + "\n")
+
+
+def _columns(marker: ParsedMarker) -> str:
+    sources = " ".join(
+        f"{target.source_id} {target.locator}" if target.locator else target.source_id
+        for target in marker.targets
+    )
+    return f"{marker.start}\t{marker.end}\t{marker.family}\t{sources}"
+
+
+def _json(marker: ParsedMarker) -> str:
+    sources = [
+        {"id": target.source_id, "locator": target.locator and target.locator.text}
+        for target in marker.targets
+    ]
+    return encode_json(
+        {
+            "start": marker.start,
+            "end": marker.end,
+            "family": marker.family,
+            "sources": sources,
+            "raw": marker.raw,
+        }
+    )
+
+
+def _read_marked(file: str) -> MarkedText:
+    with _opened(file) as (stream, _):
+        try:
+            text = stream.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise DecodeError(
+                path=f"{file}, byte {error.start}", expected="UTF-8", got=error.reason
+            ) from error
+    return parse_markers(text)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[tuple[BinaryIO, int | None]]:
+    """Open a file, or standard input for ``-``; yields it and its size where that is known."""
+    if file == "-":
+        with nullcontext(sys.stdin.buffer) as stream:
+            yield stream, None
+    else:
+        with Path(file).open("rb") as stream:
+            yield stream, Path(file).stat().st_size
+
+
+def run(arguments: list[str], /) -> int:
+    """Run the command line ``arguments`` and return the exit status."""
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(args=arguments, prog_name="citestream", standalone_mode=False)
+    except TyperException as error:
+        complain(f"citestream: error: {error.format_message()}")
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has gone, as with ``| head``: the interpreter must not flush again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        complain(f"citestream: error: {error.filename or 'input'}: {error.strerror or error}")
+        return 1
+    return int(status or 0)
