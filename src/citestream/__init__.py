@@ -1,10 +1,10 @@
-"""Stream model answers together with their citations.
+r"""Stream model answers together with their citations.
 
-The names of daily use; everything else is in the rooms below: ``markers``, ``resolver``, ``session``,
-``wire``, ``render``, ``offsets`` and the rest.
+The names of daily use; everything else is in the rooms below: ``markers``, ``resolver``,
+``session``, ``wire``, ``render``, ``offsets`` and the rest.
 
 >>> import citestream
->>> answer = citestream.resolve("Rents rose. \\ue200cite\\ue202turn0file0\\ue202L8\\ue201")
+>>> answer = citestream.resolve("Rents rose. \ue200cite\ue202turn0file0\ue202L8\ue201")
 >>> print(citestream.render.markdown(answer.content, answer.citations))
 Rents rose.[^1]
 <BLANKLINE>

@@ -29,7 +29,9 @@ ISSUE_KINDS = (
 
 def _kind(_instance: object, _attribute: object, value: str) -> None:
     if value not in ISSUE_KINDS:
-        raise ModelError(f"Issue.kind: expected one of {', '.join(ISSUE_KINDS)}, got {brief(value)}")
+        raise ModelError(
+            f"Issue.kind: expected one of {', '.join(ISSUE_KINDS)}, got {brief(value)}"
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -37,8 +39,8 @@ class Issue:
     """Something wrong with a citation.
 
     ``index`` is where it stood in the content, in UTF-16 code units; ``raw`` is what was written
-    there, markers and all, so it is not for readers; ``message`` is. ``suggestions`` are source ids
-    that may have been meant.
+    there, markers and all, so it is not for readers; ``message`` is. ``suggestions`` are source
+    ids that may have been meant.
     """
 
     kind: str = attrs.field(validator=_kind)

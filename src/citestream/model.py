@@ -8,8 +8,8 @@ Deliberately elsewhere: JSON (``wire``), offsets (``offsets``), where citations 
 (``resolver``).
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import attrs
 
@@ -30,6 +30,8 @@ __all__ = (
     "Citations",
     "Extra",
 )
+
+_T = TypeVar("_T")
 
 
 class Extra(Mapping[str, Any]):
@@ -79,6 +81,14 @@ def _text(instance: object, attribute: "attrs.Attribute[Any]", value: object) ->
 def _text_or_none(instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
     if value is not None:
         _text(instance, attribute, value)
+
+
+def _members(items: Iterable[_T], kind: type[_T], name: str) -> tuple[_T, ...]:
+    members = tuple(items)
+    for member in members:
+        if not isinstance(member, kind):
+            raise ModelError(f"{name}: expected a {kind.__name__}, got {brief(member)}")
+    return members
 
 
 def _extra() -> Any:  # noqa: ANN401 - an attrs field
@@ -132,8 +142,8 @@ CitationLocation: TypeAlias = (
 class CitationSource:
     """Something that was cited, listed once however often it is cited.
 
-    ``provider`` is an open string (``anthropic``, ``openai``, ``client``, ...). ``path`` is relative
-    to the workspace root, in POSIX form.
+    ``provider`` is an open string (``anthropic``, ``openai``, ``client``, ...). ``path`` is
+    relative to the workspace root, in POSIX form.
     """
 
     id: str = attrs.field(validator=_text)
@@ -159,16 +169,21 @@ class CitationReference:
     extra: Extra = _extra()
 
 
+def _references(references: Iterable[CitationReference]) -> tuple[CitationReference, ...]:
+    return _members(references, CitationReference, "references")
+
+
 @attrs.frozen(kw_only=True)
 class CitationSpan:
     """A stretch of the answer and what supports it.
 
-    ``start_index`` and ``end_index`` are UTF-16 code units of the final content, 0-based, half-open.
+    ``start_index`` and ``end_index`` are UTF-16 code units of the final content, 0-based,
+    half-open.
     """
 
     start_index: int
     end_index: int = attrs.field(validator=_range("start_index", "end_index"))
-    references: tuple[CitationReference, ...] = attrs.field(converter=tuple)
+    references: tuple[CitationReference, ...] = attrs.field(converter=_references)
     extra: Extra = _extra()
 
     def slice(self, content: str, /) -> str:
@@ -181,12 +196,20 @@ class CitationSpan:
         return utf16_slice(content, self.start_index, self.end_index)
 
 
+def _sources(sources: Iterable[CitationSource]) -> tuple[CitationSource, ...]:
+    return _members(sources, CitationSource, "sources")
+
+
+def _spans(spans: Iterable[CitationSpan]) -> tuple[CitationSpan, ...]:
+    return _members(spans, CitationSpan, "spans")
+
+
 @attrs.frozen(kw_only=True)
 class Citations:
     """The sources of an answer and the spans that cite them. Every reference names a source."""
 
-    sources: tuple[CitationSource, ...] = attrs.field(converter=tuple)
-    spans: tuple[CitationSpan, ...] = attrs.field(converter=tuple)
+    sources: tuple[CitationSource, ...] = attrs.field(converter=_sources)
+    spans: tuple[CitationSpan, ...] = attrs.field(converter=_spans)
     extra: Extra = _extra()
 
     @spans.validator

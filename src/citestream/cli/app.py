@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -22,10 +22,10 @@ from ..wire import encode_event, encode_json
 from .logs import read_log
 from .output import bar, complain, printable, write
 
-__all__ = ("ListFormat", "ReplayFormat", "run")
+__all__ = ("ListFormat", "ReplayFormat", "citestream", "extract", "replay", "run", "strip")
 
 
-class ReplayFormat(str, Enum):
+class ReplayFormat(StrEnum):
     """How ``replay`` prints."""
 
     MARKDOWN = "markdown"
@@ -33,7 +33,7 @@ class ReplayFormat(str, Enum):
     JSON = "json"
 
 
-class ListFormat(str, Enum):
+class ListFormat(StrEnum):
     """How ``extract`` prints."""
 
     TEXT = "text"
@@ -73,8 +73,8 @@ def replay(
 ) -> None:
     """Print the answers of an event log with their citations.
 
-    Reads live streams and the logs that the Copilot CLI keeps (events.jsonl). Damaged lines are named
-    on stderr and skipped. An answer that was cut off is shown as far as it goes.
+    Reads live streams and the logs that the Copilot CLI keeps (events.jsonl). Damaged lines are
+    named on stderr and skipped. An answer that was cut off is shown as far as it goes.
     """
     count = 0
     with _opened(file) as (stream, size), bar(size) as progress:
@@ -213,7 +213,7 @@ def run(arguments: list[str], /) -> int:
         complain(f"citestream: error: {error.format_message()}")
         return error.exit_code
     except BrokenPipeError:
-        # Whoever read our output has gone, as with ``| head``: the interpreter must not flush again.
+        # Whoever read our output has gone, as with ``| head``: nothing must be flushed again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:

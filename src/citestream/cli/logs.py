@@ -26,8 +26,8 @@ def read_log(
 ) -> Iterator[SessionEvent]:
     """Yield the events of ``file``, in order.
 
-    ``damaged`` is told the number (from 1) of each line that is no event, and what is wrong with it;
-    ``progress`` how many bytes each line took. Empty lines are no events and nothing is wrong.
+    ``damaged`` is told the number (from 1) of each line that is no event, and what is wrong with
+    it; ``progress`` how many bytes each line took. Empty lines are no events and nothing is wrong.
     """
     number = 0
     while line := file.readline(MAX_LINE):

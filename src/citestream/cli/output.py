@@ -15,7 +15,7 @@ _LONG = 1_000_000  # bytes; a shorter log is read before a bar could be seen
 
 
 def printable(text: str, /) -> str:
-    """Return ``text`` without characters that steer a terminal: they become U+FFFD, CRLF becomes LF."""
+    """Return ``text`` without what steers a terminal: such characters become U+FFFD, CRLF LF."""
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 

@@ -31,8 +31,8 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 class Note:
     """A source as a list of sources shows it.
 
-    ``label`` is its title, else its URL, path or id; ``url`` is set when it may be a link; ``places``
-    says where in the source the answer's claims are, each once, in order of citation.
+    ``label`` is its title, else its URL, path or id; ``url`` is set when it may be a link;
+    ``places`` says where in the source the answer's claims are, each once, in order of citation.
     """
 
     number: int
@@ -48,9 +48,7 @@ def one_line(text: str, /) -> str:
 
 
 def _seen(character: str) -> bool:
-    return character.isascii() and character.isprintable() or (
-        unicodedata.category(character) not in _UNSEEN
-    )
+    return unicodedata.category(character) not in _UNSEEN
 
 
 def safe_url(url: str | None, /) -> str | None:
@@ -129,7 +127,9 @@ def _place(reference: CitationReference) -> str | None:
     if isinstance(location, CitationLocationPage):
         return _range("page", location.start_page, location.end_page)
     if isinstance(location, CitationLocationBlock):
-        return _range("block", location.start_block, max(location.start_block, location.end_block - 1))
+        return _range(
+            "block", location.start_block, max(location.start_block, location.end_block - 1)
+        )
     if isinstance(location, CitationLocationChar):
         return f"characters {location.start_index}-{location.end_index}"
     return None

@@ -1,8 +1,8 @@
 """From events to citations, without I/O: the heart of the package.
 
-``engine`` has the push object that a session runs; ``answer`` reads one whole answer, also for those
-who have no events; ``collection`` deduplicates and numbers; ``positions`` moves ranges; ``options``
-says how.
+``engine`` has the push object that a session runs; ``answer`` reads one whole answer, also for
+those who have no events; ``collection`` deduplicates and numbers; ``positions`` moves ranges;
+``options`` says how.
 """
 
 from .answer import Resolution, resolve

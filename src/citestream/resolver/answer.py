@@ -4,15 +4,14 @@
 is pure: a session does the same to every final message.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
 from ..claims import claim_spans
-from ..errors import brief
 from ..issues import Issue
-from ..markers import FamilyKind, MarkedText, MarkerTarget, ParsedMarker, PlacedMarker, parse_markers
-from ..model import CitationReference, Citations, CitationSource
+from ..markers import FamilyKind, MarkerTarget, ParsedMarker, PlacedMarker, parse_markers
+from ..model import CitationReference, Citations, CitationSource, CitationSpan
 from ..offsets import from_utf16_many, to_utf16_many, utf16_length, well_formed
 from .collection import CitationCollection, source_key
 from .options import CitationOptions
@@ -61,7 +60,7 @@ class _Answer:
             self._text, syntax=options.syntax, other_families=options.other_families
         )
         self._collection = CitationCollection()
-        self._issues: list[Issue] = []
+        self._noted: list[tuple[int, Issue]] = []
 
     def resolve(self, upstream: Citations | None) -> Resolution:
         read = self._read
@@ -71,7 +70,7 @@ class _Answer:
         return Resolution(
             content=read.content,
             citations=self._collection.build(),
-            issues=tuple(sorted(self._issues, key=lambda issue: issue.index)),
+            issues=self._issues(),
         )
 
     # -- what an upstream cited
@@ -96,7 +95,7 @@ class _Answer:
                 mark = (_hashable(reference.provider_metadata), _hashable(reference.extra))
                 collection.add(place, keys[reference.source_id], reference, mark=mark)
 
-    def _fitting(self, upstream: Citations) -> list:
+    def _fitting(self, upstream: Citations) -> list[CitationSpan]:
         """Return the spans that lie inside the text; report the others."""
         size = utf16_length(self._text)
         fitting = []
@@ -104,13 +103,9 @@ class _Answer:
             if span.end_index <= size:
                 fitting.append(span)
             else:
-                self._issues.append(
-                    Issue(
-                        kind="out_of_range",
-                        message=f"a citation of {span.start_index} to {span.end_index} "
-                        f"does not lie in the answer of {size} UTF-16 code units",
-                    )
-                )
+                place = f"{span.start_index} to {span.end_index}"
+                message = f"a citation of {place} does not lie in the answer of {size} UTF-16 units"
+                self._noted.append((0, Issue(kind="out_of_range", message=message)))
         return fitting
 
     def _moved(self, edges: Sequence[int]) -> list[tuple[int, int]]:
@@ -133,34 +128,38 @@ class _Answer:
         units = to_utf16_many(content, [edge for pair in ranges for edge in pair])
         for placed, start, end in zip(citing, units[::2], units[1::2], strict=True):
             for target in placed.marker.targets:
-                self._add_target((start, end), placed.marker, target)
-        self._report(markers)
+                self._add_target((start, end), placed, target)
+        for placed in markers:
+            for kind, message in _problems(placed.marker):
+                self._note(placed, kind, message)
 
     def _add_target(
-        self, span: tuple[int, int], marker: ParsedMarker, target: MarkerTarget
+        self, span: tuple[int, int], placed: PlacedMarker, target: MarkerTarget
     ) -> None:
-        metadata = {"citableSourceId": target.source_id, "marker": marker.raw}
+        if self._options.unknown_sources == "drop":
+            message = f"{target.source_id} is not a source of this conversation"
+            self._note(placed, "unknown_source", message)
+            return
+        metadata = {"citableSourceId": target.source_id, "marker": placed.marker.raw}
         if target.locator is not None:
             metadata["locator"] = target.locator.text
-        if self._options.unknown_sources == "drop":
-            return
         key = ("citableSourceId", target.source_id)
         self._collection.add_source(key, CitationSource(id="", provider="openai"))
         reference = CitationReference(source_id="", provider_metadata=metadata)
         self._collection.add(span, key, reference, mark=metadata.get("locator"))
 
-    def _report(self, markers: Iterable[PlacedMarker]) -> None:
-        """Turn what is wrong with the markers into issues."""
-        found = [
-            (placed, kind, message)
-            for placed in markers
-            for kind, message in _problems(placed.marker)
-        ]
-        indexes = to_utf16_many(self._read.content, [placed.position for placed, _, _ in found])
-        for (placed, kind, message), index in zip(found, indexes, strict=True):
-            self._issues.append(
-                Issue(kind=kind, message=message, index=index, raw=placed.marker.raw)
-            )
+    # -- what is wrong
+
+    def _note(self, placed: PlacedMarker, kind: str, message: str) -> None:
+        """Remember an issue; where it stands is converted for all of them at once."""
+        issue = Issue(kind=kind, message=message, raw=placed.marker.raw)
+        self._noted.append((placed.position, issue))
+
+    def _issues(self) -> tuple[Issue, ...]:
+        self._noted.sort(key=lambda noted: noted[0])
+        indexes = to_utf16_many(self._read.content, [position for position, _ in self._noted])
+        pairs = zip(self._noted, indexes, strict=True)
+        return tuple(attrs.evolve(issue, index=index) for (_, issue), index in pairs)
 
 
 def _problems(marker: ParsedMarker) -> list[tuple[str, str]]:

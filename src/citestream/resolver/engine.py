@@ -39,25 +39,30 @@ MAX_OPEN_MESSAGES = 1024
 """Messages that may stream at once; one more ends the oldest, so that memory stays bounded when an
 upstream never sends the final messages (as after retried calls)."""
 
-_IDS = UUID("6b1c4b2e-6d53-5b0e-8f0a-5a3c1f0c7f11")  # makes ids of our events from those they follow
+_IDS = UUID(
+    "6b1c4b2e-6d53-5b0e-8f0a-5a3c1f0c7f11"
+)  # makes ids of our events from those they follow
 _ENDS = (AbortData, SessionErrorData, SessionIdleData, SessionShutdownData)
 
 
 class _OpenMessage:
     """A message that streams: its filter, and the last delta it came with."""
 
-    __slots__ = ("filter", "last")
+    __slots__ = ("data", "event", "filter")
 
-    def __init__(self, options: CitationOptions, last: SessionEvent) -> None:
+    def __init__(
+        self, options: CitationOptions, event: SessionEvent, data: AssistantMessageDeltaData
+    ) -> None:
         self.filter = MarkerFilter(syntax=options.syntax, other_families=options.other_families)
-        self.last = last
+        self.event = event
+        self.data = data
 
     def rest(self) -> list[SessionEvent]:
         """End the message and return a delta of what was withheld, if that is visible."""
         text = "".join(self.filter.finish())
         if not text:
             return []
-        event = _with_delta(self.last, text)
+        event = _with_delta(self.event, self.data, text)
         return [attrs.evolve(event, id=str(uuid5(_IDS, f"{event.id}:rest")))]
 
 
@@ -102,15 +107,16 @@ class Resolver:
         if message is None:
             if len(self._open) >= MAX_OPEN_MESSAGES:
                 before = self._open.pop(next(iter(self._open))).rest()
-            message = self._open[key] = _OpenMessage(self._options, event)
-        message.last = event
+            message = self._open[key] = _OpenMessage(self._options, event, data)
+        message.event = event
+        message.data = data
         delta = data.delta_content
         pieces = message.filter.feed(delta)
         if not pieces and delta:
             return before
         if pieces == [delta] or not delta:
             return [*before, event]
-        return [*before, _with_delta(event, "".join(pieces))]
+        return [*before, _with_delta(event, data, "".join(pieces))]
 
     def _message(self, event: SessionEvent, data: AssistantMessageData) -> list[SessionEvent]:
         message = self._open.pop((event.agent_id, data.message_id), None)
@@ -131,8 +137,7 @@ class Resolver:
         return [event for message in messages for event in message.rest()]
 
 
-def _with_delta(event: SessionEvent, text: str) -> SessionEvent:
-    data = event.data
+def _with_delta(event: SessionEvent, data: AssistantMessageDeltaData, text: str) -> SessionEvent:
     return attrs.evolve(event, data=attrs.evolve(data, delta_content=text))
 
 

@@ -26,8 +26,8 @@ class CitationOptions:
     """How answers are read (SPEC section 4 and 5).
 
     - ``syntax``: what a marker looks like.
-    - ``spans``: what a citation covers: the ``sentence`` before its marker, the ``paragraph`` before
-      it, or just the ``point``.
+    - ``spans``: what a citation covers: the ``sentence`` before its marker, the ``paragraph``
+      before it, or just the ``point``.
     - ``other_families``: what becomes of markers that cite nothing: ``display`` keeps the words in
       them, ``strip`` takes them out, ``keep`` leaves them as they are.
     - ``unknown_sources``: ``keep`` citations of sources that were not registered, ``drop`` them, or

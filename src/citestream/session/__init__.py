@@ -8,4 +8,11 @@ from .eventstream import EventBuffer, EventStream
 from .options import SessionOptions
 from .session import EventHandler, Session, UpstreamEvent
 
-__all__ = ("EventBuffer", "EventHandler", "EventStream", "Session", "SessionOptions", "UpstreamEvent")
+__all__ = (
+    "EventBuffer",
+    "EventHandler",
+    "EventStream",
+    "Session",
+    "SessionOptions",
+    "UpstreamEvent",
+)

@@ -19,8 +19,8 @@ def _positive(_instance: object, attribute: "attrs.Attribute[Any]", value: objec
 class SessionOptions:
     """How a session behaves.
 
-    ``citations`` says how answers are read. ``buffer_size`` bounds the events that wait for a reader
-    of ``Session.events()``: when that many wait, the session waits for the reader.
+    ``citations`` says how answers are read. ``buffer_size`` bounds the events that wait for a
+    reader of ``Session.events()``: when that many wait, the session waits for the reader.
 
     Raises OptionError for a buffer that holds nothing.
     """

@@ -1,8 +1,8 @@
 """A session: upstream events in, clean events with citations out to everyone who listens.
 
 In: ``feed`` one event, or ``consume`` a whole stream. Out: callbacks (``on``), async iterators
-(``events``), the history (``get_events``). What happens to an event is decided in ``resolver``; this
-room only moves events, in order, on asyncio and trio.
+(``events``), the history (``get_events``). What happens to an event is decided in ``resolver``;
+this room only moves events, in order, on asyncio and trio.
 """
 
 import logging
@@ -49,8 +49,8 @@ _inside: ContextVar[tuple["Session", ...]] = ContextVar("_inside", default=())
 class Session:
     """Embeds the events of one conversation in an async program.
 
-    With ``enable_citations`` the events come out as SPEC section 3 says: markers hidden, citations on
-    the final messages. Without, they pass through, but for ``citations``, which are dropped.
+    With ``enable_citations`` the events come out with markers hidden and citations on the final
+    messages (SPEC section 3). Without, they pass, but for ``citations``, which are dropped.
 
     An async context manager; leaving it disconnects.
     """
@@ -115,8 +115,8 @@ class Session:
     async def feed(self, event: UpstreamEvent, /) -> None:
         """Take one event of the upstream; return when every handler has had what came of it.
 
-        Raises DecodeError for a mapping that is not an event (the session goes on), StateError after
-        ``disconnect``.
+        Raises DecodeError for a mapping that is not an event (the session goes on), StateError
+        after ``disconnect``.
         """
         self._check_connected("feed")
         self._queue.extend(self._process(_decoded(event)))
@@ -131,9 +131,10 @@ class Session:
     ) -> None:
         """Feed a whole stream. At its end, what was withheld of open messages is released.
 
-        ``on_error`` says what to do about an event that cannot be decoded: ``raise`` its DecodeError,
-        or ``skip`` it and give out a ``session.warning``; a message is then only stripped of
-        citations that cannot be decoded, its text is never lost. Either way the session goes on.
+        ``on_error`` says what to do about an event that cannot be decoded: ``raise`` its
+        DecodeError, or ``skip`` it and give out a ``session.warning``; a message is then only
+        stripped of citations that cannot be decoded, its text is never lost. Either way the
+        session goes on.
 
         Raises what the stream raises, StateError after ``disconnect``.
         """
@@ -230,8 +231,8 @@ class Session:
                 result = handler(event)
                 if result is not None and isawaitable(result):
                     await self._wait_for(result)
-            except Exception:  # noqa: BLE001 - a handler may raise anything: it must harm nobody
-                _logger.error("a handler of session %s raised", self.session_id, exc_info=True)
+            except Exception:  # whatever a handler raises must harm nobody
+                _logger.exception("a handler of session %s raised", self.session_id)
         if self._buffers:
             self._buffers = [buffer for buffer in self._buffers if not buffer.closed]
             for buffer in self._buffers:

@@ -1,0 +1,118 @@
+import pytest
+
+from citestream import (
+    CitationLocationBlock,
+    CitationLocationChar,
+    CitationLocationOther,
+    CitationLocationPage,
+    CitationReference,
+    Citations,
+    CitationSource,
+    CitationSpan,
+)
+from citestream.render import marked_pieces, notes, one_line, safe_url
+
+
+def citations(*references, **source):
+    return Citations(
+        sources=[CitationSource(**{"id": "s0", "provider": "client"} | source)],
+        spans=[
+            CitationSpan(
+                start_index=0,
+                end_index=1,
+                references=[CitationReference(source_id="s0", **r) for r in references],
+            )
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "label"),
+    [
+        ({"title": "T", "url": "https://u", "path": "p"}, "T"),
+        ({"title": " ", "url": "https://u", "path": "p"}, "https://u"),
+        ({"path": "a/b.md"}, "a/b.md"),
+        ({}, "turn0file0"),
+    ],
+)
+def test_a_source_is_called_by_title_url_path_or_what_the_model_called_it(source, label):
+    (note,) = notes(citations({"provider_metadata": {"citableSourceId": "turn0file0"}}, **source))
+    assert note.label == label
+
+
+def test_a_source_without_any_name_is_called_by_its_id():
+    assert notes(citations({}))[0].label == "s0"
+    nameless = Citations(sources=[CitationSource(id="\u200b", provider="client")], spans=[])
+    assert notes(nameless)[0].label == "source"
+
+
+@pytest.mark.parametrize(
+    ("reference", "place"),
+    [
+        ({"provider_metadata": {"locator": "L2-L3"}}, "L2-L3"),
+        ({"provider_metadata": {"locator": 7}}, None),
+        ({"location": CitationLocationPage(start_page=4, end_page=4)}, "page 4"),
+        ({"location": CitationLocationPage(start_page=4, end_page=5)}, "pages 4-5"),
+        ({"location": CitationLocationBlock(start_block=3, end_block=4)}, "block 3"),
+        ({"location": CitationLocationBlock(start_block=3, end_block=5)}, "blocks 3-4"),
+        ({"location": CitationLocationBlock(start_block=3, end_block=3)}, "block 3"),
+        ({"location": CitationLocationChar(start_index=22, end_index=75)}, "characters 22-75"),
+        ({"location": CitationLocationOther(type="time")}, None),
+        ({"provider_metadata": "opaque"}, None),
+        ({}, None),
+    ],
+)
+def test_places_are_said_once_in_words(reference, place):
+    (note,) = notes(citations(reference, reference))
+    assert note.places == ((place,) if place else ())
+
+
+def test_without_citations_there_is_nothing_to_say():
+    assert notes(None) == []
+    assert marked_pieces("text", None) == [("text", ())]
+    assert marked_pieces("text", Citations(sources=[], spans=[])) == [("text", ())]
+
+
+def test_marks_stand_behind_the_spans_each_number_once():
+    def span(start, end, *ids):
+        references = [CitationReference(source_id=i) for i in ids]
+        return CitationSpan(start_index=start, end_index=end, references=references)
+
+    both = [CitationSource(id=i, provider="client") for i in ("s0", "s1")]
+    spans = [span(0, 2, "s0", "s1", "s0"), span(1, 2, "s1"), span(3, 4, "s0")]
+    pieces = marked_pieces("📎 ab", Citations(sources=both, spans=spans))
+    assert pieces == [("📎", (1, 2)), (" a", (1,)), ("b", ())]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (" a\n\tb\u2028c ", "a b c"),
+        ("a\x1b[31mb\x07", "a[31mb"),
+        ("a\u202eb\u200bc\ue200d\ud83de", "abcde"),
+        ("週次 📎", "週次 📎"),
+    ],
+)
+def test_what_strangers_wrote_becomes_one_line_of_visible_characters(text, line):
+    assert one_line(text) == line
+
+
+@pytest.mark.parametrize(
+    ("url", "safe"),
+    [
+        ("https://a.example/x?y=1#z", True),
+        ("HTTP://a.example", True),
+        ("mailto:ada@a.example", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("//a.example", False),
+        ("docs/a.md", False),
+        ("https://a.example/ x", False),
+        ("https://a.example/<x>", False),
+        ("https://a.example/\n", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_only_web_and_mail_addresses_are_links(url, safe):
+    assert safe_url(url) == (url if safe else None)

@@ -1,0 +1,85 @@
+"""Never run: what a user's type checker must say about the public names."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, assert_never, assert_type
+
+from citestream import (
+    CitationLocation,
+    CitationLocationBlock,
+    CitationLocationChar,
+    CitationLocationOther,
+    CitationLocationPage,
+    CitationOptions,
+    Citations,
+    CitationSpan,
+    MarkerFilter,
+    MarkerSyntax,
+    Resolution,
+    Resolver,
+    Session,
+    SessionEvent,
+    SessionOptions,
+    extract_citations,
+    format_marker,
+    parse_markers,
+    render,
+    resolve,
+    strip_citations,
+    wire,
+)
+from citestream.events import AssistantMessageData
+from citestream.markers import MarkedText
+
+
+def locations(location: CitationLocation) -> int:
+    match location:
+        case CitationLocationChar():
+            return location.start_index
+        case CitationLocationPage():
+            return location.start_page
+        case CitationLocationBlock():
+            return location.start_block
+        case CitationLocationOther():
+            return len(location.type)
+        case _:
+            assert_never(location)
+
+
+def texts(text: str) -> None:
+    answer = resolve(text, options=CitationOptions(spans="paragraph"))
+    assert_type(answer, Resolution)
+    assert_type(answer.citations, Citations | None)
+    assert_type(render.markdown(answer.content, answer.citations, anchor_prefix="a"), str)
+    assert_type(parse_markers(text, syntax=MarkerSyntax(highlight=None)), MarkedText)
+    assert_type(strip_citations(text, extract_citations(text, families=["cite"])), str)
+    assert_type(MarkerFilter().feed(format_marker("a")), list[str])
+
+
+def spans(citations: Citations, content: str) -> list[str]:
+    assert_type(citations.spans, tuple[CitationSpan, ...])
+    return [span.slice(content) for span in citations.spans]
+
+
+async def sessions(upstream: AsyncIterator[Mapping[str, Any]]) -> None:
+    async def later(event: SessionEvent) -> None:
+        print(event.id)
+
+    def now(event: SessionEvent) -> None:
+        if isinstance(event.data, AssistantMessageData):
+            assert_type(event.data.citations, Citations | None)
+
+    async with Session(enable_citations=True, options=SessionOptions(buffer_size=8)) as session:
+        unsubscribe = session.on(later)
+        session.on(now)
+        await session.consume(upstream, on_error="skip")
+        unsubscribe()
+        assert_type(await session.get_events(), list[SessionEvent])
+        async for event in session.events():
+            assert_type(event, SessionEvent)
+    await session.consume(upstream, on_error="ignore")  # type: ignore[arg-type]  # not a policy
+
+
+def engine(line: bytes) -> list[dict[str, Any]]:
+    resolver = Resolver()
+    events = [*resolver.feed(wire.decode_event(line)), *resolver.finish()]
+    return [wire.encode_event(event) for event in events]
