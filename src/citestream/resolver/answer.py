@@ -63,15 +63,12 @@ class _Answer:
         self._noted: list[tuple[int, Issue]] = []
 
     def resolve(self, upstream: Citations | None) -> Resolution:
-        read = self._read
         if upstream is not None:
             self._add_upstream(upstream)
-        self._add_markers(read.markers)
-        return Resolution(
-            content=read.content,
-            citations=self._collection.build(),
-            issues=self._issues(),
-        )
+        self._add_markers(self._read.markers)
+        content, issues = self._read.content, self._issues()
+        del self._read  # the markers of a long answer take more memory than its text
+        return Resolution(content=content, citations=self._collection.build(), issues=issues)
 
     # -- what an upstream cited
 
@@ -144,8 +141,9 @@ class _Answer:
         if target.locator is not None:
             metadata["locator"] = target.locator.text
         key = ("citableSourceId", target.source_id)
-        self._collection.add_source(key, CitationSource(id="", provider="openai"))
-        reference = CitationReference(source_id="", provider_metadata=metadata)
+        source = CitationSource(id="", provider="openai")
+        source_id = self._collection.add_source(key, source)
+        reference = CitationReference(source_id=source_id, provider_metadata=metadata)
         self._collection.add(span, key, reference, mark=metadata.get("locator"))
 
     # -- what is wrong

@@ -21,6 +21,10 @@ SourceKey: TypeAlias = tuple[object, ...]
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
+_Reference: TypeAlias = tuple[SourceKey, CitationReference, object]  # key, reference, mark
+_MANY = 16
+
+
 def source_key(source: CitationSource, metadata: object = None, /) -> SourceKey:
     """Return what ``source`` is recognised by: URL, else path, else document, else vendor's id.
 
@@ -56,19 +60,23 @@ class CitationCollection:
 
     def __init__(self) -> None:
         self._sources: dict[SourceKey, CitationSource] = {}
-        self._references: dict[
-            tuple[int, int], dict[object, tuple[SourceKey, CitationReference]]
-        ] = {}
+        self._references: dict[tuple[int, int], list[_Reference]] = {}
+        self._expected: dict[SourceKey, str] = {}
+        self._seen: dict[tuple[int, int], set[object]] = {}  # of spans with many references
         self._span_extras: dict[tuple[int, int], Extra] = {}
         self.extra = NO_EXTRA
 
-    def add_source(self, key: SourceKey, source: CitationSource, /) -> None:
-        """Add a source. The first title wins; a later one fills a missing one."""
+    def add_source(self, key: SourceKey, source: CitationSource, /) -> str:
+        """Add a source and return the id it has if sources are cited in the order they are added.
+
+        The first title wins; a later one fills a missing one.
+        """
         known = self._sources.get(key)
         if known is None:
             self._sources[key] = source
         elif known.title is None and source.title is not None:
             self._sources[key] = attrs.evolve(known, title=source.title)
+        return self._expected.setdefault(key, f"s{len(self._expected)}")
 
     def add(
         self,
@@ -83,16 +91,27 @@ class CitationCollection:
 
         ``mark`` tells references apart that are otherwise alike.
         """
-        same = (key, reference.cited_text, reference.location, mark)
-        references = self._references.setdefault(span, {})
-        if same in references:
+        references = self._references.setdefault(span, [])
+        if self._has(span, references, (key, reference, mark)):
             return False
-        references[same] = (key, reference)
+        references.append((key, reference, mark))
         return True
+
+    def _has(
+        self, span: tuple[int, int], references: list["_Reference"], new: "_Reference"
+    ) -> bool:
+        """Tell whether ``references`` have one like ``new``; most spans have one or two in all."""
+        if len(references) < _MANY:
+            return any(map(_identity(new).__eq__, map(_identity, references)))
+        if span not in self._seen:
+            self._seen[span] = set(map(_identity, references))
+        size = len(self._seen[span])
+        self._seen[span].add(_identity(new))
+        return len(self._seen[span]) == size
 
     def add_span(self, span: tuple[int, int], /, *, extra: Extra = NO_EXTRA) -> None:
         """Add a span, also one without references."""
-        self._references.setdefault(span, {})
+        self._references.setdefault(span, [])
         if extra and span not in self._span_extras:
             self._span_extras[span] = extra
 
@@ -113,7 +132,7 @@ class CitationCollection:
     def _spans(self, ids: dict[SourceKey, str]) -> Iterator[CitationSpan]:
         for (start, end), found in sorted(self._references.items(), key=lambda item: item[0]):
             references = []
-            for key, reference in found.values():
+            for key, reference, _ in found:
                 source_id = ids.setdefault(key, f"s{len(ids)}")
                 if reference.source_id != source_id:
                     reference = attrs.evolve(reference, source_id=source_id)  # noqa: PLW2901 - renamed
@@ -124,3 +143,8 @@ class CitationCollection:
                 references=tuple(references),
                 extra=self._span_extras.get((start, end), NO_EXTRA),
             )
+
+
+def _identity(entry: _Reference) -> tuple[object, ...]:
+    key, reference, mark = entry
+    return key, reference.cited_text, reference.location, mark

@@ -7,7 +7,7 @@ this room only moves events, in order, on asyncio and trio.
 
 import logging
 from collections import deque
-from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
 from inspect import isawaitable
 from types import TracebackType
@@ -207,43 +207,84 @@ class Session:
 
     async def _deliver(self) -> None:
         """Give out what is queued, in order, one event at a time whoever feeds."""
-        if self in _inside.get():
-            return  # a handler feeds its own session: the loop that called it goes on with this
-        while self._delivering:
-            if self._delivered is None:
-                self._delivered = anyio.Event()
-            await self._delivered.wait()
-        self._delivering = True
-        try:
-            while self._queue:
-                await self._give_out(self._queue.popleft())
-        finally:
-            self._delivering = False
-            if self._delivered is not None:
-                self._delivered.set()
-                self._delivered = None
+        while True:
+            while self._delivering:
+                if self in _inside.get():
+                    return  # a handler feeds its own session: the loop that called it goes on
+                if self._delivered is None:
+                    self._delivered = anyio.Event()
+                await self._delivered.wait()
+            waiting = self._dispatch()
+            if waiting is None:
+                return
+            await waiting
 
-    async def _give_out(self, event: SessionEvent) -> None:
-        if not (event.ephemeral or isinstance(event.data, _STREAMING)):
-            self._history.append(event)
-        for handler in self._handlers:
-            try:
-                result = handler(event)
-                if result is not None and isawaitable(result):
-                    await self._wait_for(result)
-            except Exception:  # whatever a handler raises must harm nobody
-                _logger.exception("a handler of session %s raised", self.session_id)
-        if self._buffers:
+    def _dispatch(self) -> Awaitable[None] | None:
+        """Give out what is queued, up to an event that has to wait; return the rest of that one.
+
+        Most handlers are sync, and then an event costs no coroutine.
+        """
+        queue, history = self._queue, self._history
+        self._delivering = True
+        while queue:
+            event = queue.popleft()
+            if not (event.ephemeral or isinstance(event.data, _STREAMING)):
+                history.append(event)
+            handlers = iter(self._handlers)
+            result = self._call(handlers, event)
+            if result is not None or self._buffers:
+                return self._go_on(event, handlers, result)
+        self._end_delivery()
+        return None
+
+    async def _go_on(
+        self,
+        event: SessionEvent,
+        handlers: Iterator[EventHandler],
+        result: Awaitable[object] | None,
+    ) -> None:
+        """Await what a handler returned, call the handlers after it, and fill the buffers."""
+        try:
+            while result is not None:
+                await self._wait_for(result)
+                result = self._call(handlers, event)
             self._buffers = [buffer for buffer in self._buffers if not buffer.closed]
             for buffer in self._buffers:
                 await buffer.put(event)
+        finally:
+            self._end_delivery()
+
+    def _call(
+        self, handlers: Iterator[EventHandler], event: SessionEvent
+    ) -> Awaitable[object] | None:
+        """Call ``handlers`` up to the first one that has to be awaited; return what it returned."""
+        for handler in handlers:
+            try:
+                result = handler(event)
+            except Exception:  # whatever a handler raises must harm nobody
+                self._log_handler()
+            else:
+                if result is not None and isawaitable(result):
+                    return result
+        return None
 
     async def _wait_for(self, result: Awaitable[object]) -> None:
         token = _inside.set((*_inside.get(), self))
         try:
             await result
+        except Exception:  # whatever a handler raises must harm nobody
+            self._log_handler()
         finally:
             _inside.reset(token)
+
+    def _end_delivery(self) -> None:
+        self._delivering = False
+        if self._delivered is not None:
+            self._delivered.set()
+            self._delivered = None
+
+    def _log_handler(self) -> None:
+        _logger.exception("a handler of session %s raised", self.session_id)
 
 
 def _decoded(event: UpstreamEvent) -> SessionEvent:
