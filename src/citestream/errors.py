@@ -6,6 +6,7 @@
     ├── yours    StateError(RuntimeError)   a call that is not allowed now
     │            OptionError(ValueError)    an argument or option that cannot be used
     │            ModelError(ValueError)     a value that breaks an invariant of the model
+    │            EncodeError(ValueError)    a value that the wire has no words for
     ├── theirs   DecodeError(ValueError)    input that is not what it claims to be
     └── bounds   LimitError(ValueError)     a stated limit was reached
 
@@ -13,11 +14,13 @@ Each kind also derives from the builtin that a caller would already catch. Untru
 raises: malformed markers become issues (see ``citestream.issues``), not exceptions.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = (
     "CitestreamError",
     "DecodeError",
+    "EncodeError",
     "LimitError",
     "ModelError",
     "OptionError",
@@ -26,18 +29,26 @@ __all__ = (
 )
 
 
+_SHOWN = 74  # characters of a text, bits of a number
+_LINE = 80
+
+
 def brief(value: object, /) -> str:
     """Describe a value that came from outside, in printable ASCII of at most 80 characters."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return f"an object with {len(value)} keys"
     if isinstance(value, list | tuple):
         return f"an array of {len(value)}"
     if isinstance(value, str):
-        shown = ascii(value[:60])
-        return shown[:74] + "..." if len(shown) > 74 or len(value) > 60 else shown
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
+        shown = ascii(value[:_SHOWN])
+        whole = len(value) <= _SHOWN and len(shown) <= _LINE
+        return shown if whole else shown[:_SHOWN] + "..."
+    if isinstance(value, int) and value.bit_length() > _SHOWN:
         return f"an integer of {value.bit_length()} bits"
-    return ascii(value)[:80]
+    if value is None or isinstance(value, int | float):
+        return ascii(value)[:_LINE]
+    # The repr of a stranger's object may raise, or never end.
+    return f"a value of type {ascii(type(value).__name__)[1:-1][:60]}"
 
 
 class CitestreamError(Exception):
@@ -56,13 +67,7 @@ class ModelError(CitestreamError, ValueError):
     """A value that breaks an invariant of the model, such as a span that ends before it starts."""
 
 
-class DecodeError(CitestreamError, ValueError):
-    """Input that is not what it claims to be.
-
-    ``path`` is where, in wire names from the root ``$`` (``$.data.citations.spans[3].startIndex``);
-    ``expected`` says what was wanted; ``got`` describes what came.
-    """
-
+class _PathError(CitestreamError, ValueError):
     def __init__(self, *, path: str, expected: str, got: str) -> None:
         self.path = path
         self.expected = expected
@@ -70,11 +75,26 @@ class DecodeError(CitestreamError, ValueError):
         super().__init__(f"{path}: expected {expected}, got {got}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_decode_error, (self.path, self.expected, self.got)
+        return _restore, (type(self), self.path, self.expected, self.got)
 
 
-def _restore_decode_error(path: str, expected: str, got: str) -> DecodeError:
-    return DecodeError(path=path, expected=expected, got=got)
+def _restore(kind: type[_PathError], path: str, expected: str, got: str) -> _PathError:
+    return kind(path=path, expected=expected, got=got)
+
+
+class DecodeError(_PathError):
+    """Input that is not what it claims to be.
+
+    ``path`` is where, in wire names from the root ``$`` (``$.data.citations.spans[3].startIndex``);
+    ``expected`` says what was wanted; ``got`` describes what came.
+    """
+
+
+class EncodeError(_PathError):
+    """A value that the wire has no words for, such as a field of the wrong type.
+
+    ``path``, ``expected`` and ``got`` are those of DecodeError.
+    """
 
 
 class LimitError(CitestreamError, ValueError):

@@ -91,3 +91,19 @@ async def test_a_fast_producer_lets_others_have_their_turn():
         for _ in range(500):
             await anext(stream)
         assert turns == ["other"]
+
+
+async def test_who_stopped_waiting_can_wait_again():
+    buffer, done = EventBuffer(1), []
+    stream = EventStream(buffer)
+    with anyio.move_on_after(0.001):
+        await anext(stream)
+    with anyio.move_on_after(0.001):
+        await anext(stream)
+    await put_all(buffer, 1, done)
+    for _ in range(2):
+        with anyio.move_on_after(0.001):
+            await buffer.put(event(1))
+    assert (await anext(stream)).id == "0"
+    await put_all(buffer, 1, done)
+    assert done == [0, 0]

@@ -24,10 +24,10 @@ def _now() -> datetime:
 class SessionEvent:
     """One event of a session (SPEC section 3).
 
-    ``type`` is the kind; ``data`` its payload. For a kind that is not in SessionEventType, ``type``
-    is UNKNOWN, ``raw_type`` the wire's name and ``data`` a RawSessionEventData. ``id`` is the wire's
-    text (a UUID on every upstream we know). ``agent_id`` names the sub-agent that speaks, None the
-    root agent. ``ephemeral`` events are not kept in a session's history.
+    ``type`` is the kind; ``data`` its payload. For a kind that is not in SessionEventType,
+    ``type`` is UNKNOWN, ``raw_type`` the wire's name and ``data`` a RawSessionEventData. ``id`` is
+    the wire's text (a UUID on every upstream we know). ``agent_id`` names the sub-agent that
+    speaks, None the root agent. ``ephemeral`` events are not kept in the history of a session.
 
     ``timestamp_text`` keeps how the upstream wrote the time, so that encoding gives it back.
     """
