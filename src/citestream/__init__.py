@@ -1,7 +1,7 @@
 r"""Stream model answers together with their citations.
 
 The names of daily use; everything else is in the rooms below: ``markers``, ``resolver``,
-``session``, ``wire``, ``render``, ``offsets`` and the rest.
+``session``, ``sources``, ``prompts``, ``wire``, ``render``, ``offsets`` and the rest.
 
 >>> import citestream
 >>> answer = citestream.resolve("Rents rose. \ue200cite\ue202turn0file0\ue202L8\ue201")
@@ -11,7 +11,7 @@ Rents rose.[^1]
 [^1]: turn0file0, L8
 """
 
-from . import errors, markers, offsets, render, wire
+from . import errors, markers, offsets, prompts, render, sources, wire
 from .errors import (
     CitestreamError,
     DecodeError,
@@ -45,6 +45,7 @@ from .model import (
 )
 from .resolver import CitationOptions, Resolution, Resolver, resolve
 from .session import Session, SessionOptions
+from .sources import Limits, SourceRegistry
 
 __version__ = "0.1.0"
 
@@ -65,6 +66,7 @@ __all__ = (
     "EncodeError",
     "Issue",
     "LimitError",
+    "Limits",
     "MarkerFilter",
     "MarkerSyntax",
     "ModelError",
@@ -75,6 +77,7 @@ __all__ = (
     "SessionEvent",
     "SessionEventType",
     "SessionOptions",
+    "SourceRegistry",
     "StateError",
     "errors",
     "extract_citations",
@@ -82,8 +85,10 @@ __all__ = (
     "markers",
     "offsets",
     "parse_markers",
+    "prompts",
     "render",
     "resolve",
+    "sources",
     "strip_citations",
     "wire",
 )

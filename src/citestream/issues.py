@@ -47,4 +47,4 @@ class Issue:
     message: str
     index: int = 0
     raw: str = ""
-    suggestions: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    suggestions: tuple[str, ...] = ()

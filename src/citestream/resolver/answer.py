@@ -11,11 +11,14 @@ import attrs
 from ..claims import claim_spans
 from ..issues import Issue
 from ..markers import FamilyKind, MarkerTarget, ParsedMarker, PlacedMarker, parse_markers
-from ..model import CitationReference, Citations, CitationSource, CitationSpan
+from ..model import CitationReference, Citations, CitationSpan
 from ..offsets import from_utf16_many, to_utf16_many, utf16_length, well_formed
+from ..sources import SourceRegistry
 from .collection import CitationCollection, source_key
 from .options import CitationOptions
+from .placement import misplaced
 from .positions import visible_ranges
+from .references import TargetProblem, TargetReader
 
 __all__ = ("Resolution", "resolve")
 
@@ -36,29 +39,42 @@ class Resolution:
 def resolve(
     text: str,
     /,
+    registry: SourceRegistry | None = None,
     *,
     citations: Citations | None = None,
     options: CitationOptions | None = None,
 ) -> Resolution:
     r"""Read the answer ``text``; never raises for what a model wrote.
 
-    ``citations`` are those that an upstream found itself; their spans count UTF-16 code units of
-    ``text`` and are moved to where their words stand in the clean content.
+    ``registry`` holds what the model was given to cite. ``citations`` are those that an upstream
+    found itself; their spans count UTF-16 code units of ``text`` and are moved to where their words
+    stand in the clean content.
 
-    >>> answer = resolve("Rents rose. \ue200cite\ue202a\ue202L2\ue201 Wages fell.")
-    >>> answer.content, answer.citations.spans[0].slice(answer.content)
-    ('Rents rose. Wages fell.', 'Rents rose.')
+    >>> from citestream.sources import SourceRegistry, from_text
+    >>> registry = SourceRegistry()
+    >>> registry.add(from_text("Wages fell.\nRents rose 4 %.", title="Report")).id
+    'turn0file0'
+    >>> answer = resolve("Rents rose. \ue200cite\ue202turn0file0\ue202L2\ue201 Oh.", registry)
+    >>> answer.content, answer.citations.spans[0].references[0].cited_text
+    ('Rents rose. Oh.', 'Rents rose 4 %.')
     """
-    return _Answer(text, options or CitationOptions()).resolve(citations)
+    return _Answer(text, registry, options or CitationOptions()).resolve(citations)
 
 
 class _Answer:
-    def __init__(self, text: str, options: CitationOptions) -> None:
+    def __init__(
+        self, text: str, registry: SourceRegistry | None, options: CitationOptions
+    ) -> None:
         self._text = well_formed(text)
         self._options = options
+        self._registry = registry
         self._read = parse_markers(
-            self._text, syntax=options.syntax, other_families=options.other_families
+            self._text,
+            syntax=options.syntax,
+            known=() if registry is None else registry,
+            other_families=options.other_families,
         )
+        self._targets = TargetReader(registry, unknown_sources=options.unknown_sources)
         self._collection = CitationCollection()
         self._noted: list[tuple[int, Issue]] = []
 
@@ -66,9 +82,16 @@ class _Answer:
         if upstream is not None:
             self._add_upstream(upstream)
         self._add_markers(self._read.markers)
+        self._check_cited()
         content, issues = self._read.content, self._issues()
         del self._read  # the markers of a long answer take more memory than its text
         return Resolution(content=content, citations=self._collection.build(), issues=issues)
+
+    def _check_cited(self) -> None:
+        given = self._registry is not None and len(self._registry) > 0
+        if given and not self._collection.cites and self._read.content.strip():
+            message = "the answer cites none of the sources that it was given"
+            self._noted.append((0, Issue(kind="uncited", message=message)))
 
     # -- what an upstream cited
 
@@ -129,28 +152,32 @@ class _Answer:
         for placed in markers:
             for kind, message in _problems(placed.marker):
                 self._note(placed, kind, message)
+        for placed, kind, message in misplaced(self._text, self._read, citing):
+            self._note(placed, kind, f"{_name(placed.marker)} {message}")
 
     def _add_target(
         self, span: tuple[int, int], placed: PlacedMarker, target: MarkerTarget
     ) -> None:
-        if self._options.unknown_sources == "drop":
-            message = f"{target.source_id} is not a source of this conversation"
-            self._note(placed, "unknown_source", message)
+        cited = self._targets.read(target, raw=placed.marker.raw)
+        if isinstance(cited, TargetProblem):
+            self._note(placed, cited.kind, cited.message, cited.suggestions)
             return
-        metadata = {"citableSourceId": target.source_id, "marker": placed.marker.raw}
-        if target.locator is not None:
-            metadata["locator"] = target.locator.text
-        key = ("citableSourceId", target.source_id)
-        source = CitationSource(id="", provider="openai")
-        source_id = self._collection.add_source(key, source)
-        reference = CitationReference(source_id=source_id, provider_metadata=metadata)
-        self._collection.add(span, key, reference, mark=metadata.get("locator"))
+        reference = CitationReference(
+            source_id=self._collection.add_source(cited.key, cited.source),
+            cited_text=cited.cited_text,
+            location=cited.location,
+            provider_metadata=cited.metadata,
+        )
+        self._collection.add(span, cited.key, reference, mark=cited.mark)
 
     # -- what is wrong
 
-    def _note(self, placed: PlacedMarker, kind: str, message: str) -> None:
+    def _note(
+        self, placed: PlacedMarker, kind: str, message: str, suggestions: tuple[str, ...] = ()
+    ) -> None:
         """Remember an issue; where it stands is converted for all of them at once."""
-        issue = Issue(kind=kind, message=message, raw=placed.marker.raw)
+        raw = placed.marker.raw
+        issue = Issue(kind=kind, message=message, raw=raw, suggestions=suggestions)
         self._noted.append((placed.position, issue))
 
     def _issues(self) -> tuple[Issue, ...]:
@@ -160,8 +187,12 @@ class _Answer:
         return tuple(attrs.evolve(issue, index=index) for (_, issue), index in pairs)
 
 
+def _name(marker: ParsedMarker) -> str:
+    return f"a {marker.family} marker" if marker.family else "a marker"
+
+
 def _problems(marker: ParsedMarker) -> list[tuple[str, str]]:
-    name = f"a {marker.family} marker" if marker.family else "a marker"
+    name = _name(marker)
     problems = [(p.kind, f"{name} {p.message}") for p in marker.problems]
     if marker.kind is FamilyKind.WIDGET and not problems:
         problems.append(("widget", f"{name} stands for something that is not shown"))

@@ -115,6 +115,11 @@ class CitationCollection:
         if extra and span not in self._span_extras:
             self._span_extras[span] = extra
 
+    @property
+    def cites(self) -> bool:
+        """Whether any span was added."""
+        return bool(self._references)
+
     def build(self) -> Citations | None:
         """Return what was collected; None when there is neither source nor span."""
         if not self._sources and not self._references and not self.extra:

@@ -11,11 +11,14 @@ Law 1: the deltas of a message, joined, are its content. Law 2: the same input, 
 the same citations. Both follow from one tokenizer and one set of blank rules (``markers``).
 """
 
+import re
+from collections.abc import Iterator
+from typing import Any
 from uuid import UUID, uuid5
 
 import attrs
 
-from ..errors import StateError
+from ..errors import LimitError, StateError
 from ..events import (
     AbortData,
     AssistantMessageData,
@@ -26,10 +29,12 @@ from ..events import (
     SessionIdleData,
     SessionShutdownData,
     SessionWarningData,
+    ToolExecutionCompleteData,
 )
 from ..issues import Issue
 from ..markers import MarkerFilter
 from ..model import Extra
+from ..sources import Granularity, SourceRegistry
 from .answer import resolve
 from .options import CitationOptions
 
@@ -42,6 +47,7 @@ upstream never sends the final messages (as after retried calls)."""
 _IDS = UUID(
     "6b1c4b2e-6d53-5b0e-8f0a-5a3c1f0c7f11"
 )  # makes ids of our events from those they follow
+_OUR_FORM = re.compile("turn[0-9]+[a-z]+[0-9]+")
 _ENDS = (AbortData, SessionErrorData, SessionIdleData, SessionShutdownData)
 
 
@@ -69,8 +75,11 @@ class _OpenMessage:
 class Resolver:
     """Turns the events of an upstream into those of a session with citations."""
 
-    def __init__(self, options: CitationOptions | None = None, /) -> None:
+    def __init__(
+        self, options: CitationOptions | None = None, /, *, registry: SourceRegistry | None = None
+    ) -> None:
         self._options = options or CitationOptions()
+        self._registry = SourceRegistry() if registry is None else registry
         self._open: dict[tuple[str | None, str], _OpenMessage] = {}
         self._finished = False
 
@@ -86,6 +95,8 @@ class Resolver:
             return self._delta(event, data)
         if isinstance(data, AssistantMessageData):
             return self._message(event, data)
+        if isinstance(data, ToolExecutionCompleteData):
+            return [event, *self._tool(event, data)]
         if isinstance(data, _ENDS):
             return [*self._end_all(), event]
         return [event]
@@ -121,15 +132,35 @@ class Resolver:
     def _message(self, event: SessionEvent, data: AssistantMessageData) -> list[SessionEvent]:
         message = self._open.pop((event.agent_id, data.message_id), None)
         rest = message.rest() if message else []
-        answer = resolve(data.content, citations=data.citations, options=self._options)
+        answer = resolve(
+            data.content, self._registry, citations=data.citations, options=self._options
+        )
         if answer.content != data.content or answer.citations != data.citations:
             data = attrs.evolve(data, content=answer.content, citations=answer.citations)
             event = attrs.evolve(event, data=data)
+        # A message that calls tools is not the answer yet: it need not cite anything.
+        issues = [i for i in answer.issues if i.kind != "uncited" or not data.tool_requests]
         warnings = [
-            _warning(event, data.message_id, issue, number)
-            for number, issue in enumerate(answer.issues)
+            _warning(event, number, f"citation.{issue.kind}", issue.message, _details(data, issue))
+            for number, issue in enumerate(issues)
         ]
         return [*rest, event, *warnings]
+
+    def _tool(
+        self, event: SessionEvent, data: ToolExecutionCompleteData
+    ) -> Iterator[SessionEvent]:
+        """Register what a tool returned to be cited; a limit that is reached gives a warning."""
+        self._registry.begin_turn()
+        sources = (data.result and data.result.citable_sources) or ()
+        # Who numbers its sources as we do shows the model its own ids: ours must not be in the way.
+        kind = "tool" if any(_OUR_FORM.fullmatch(source.id) for source in sources) else "file"
+        for number, source in enumerate(sources):
+            try:
+                self._registry.add(source, kind=kind, granularity=Granularity.DOCUMENT)
+            except LimitError as error:
+                details = {"toolCallId": data.tool_call_id, "citableSourceId": source.id}
+                message = f"a source cannot be cited: {error}"
+                yield _warning(event, number, "citation.source_limit", message, details)
 
     def _end_all(self) -> list[SessionEvent]:
         messages = list(self._open.values())
@@ -141,19 +172,22 @@ def _with_delta(event: SessionEvent, data: AssistantMessageDeltaData, text: str)
     return attrs.evolve(event, data=attrs.evolve(data, delta_content=text))
 
 
-def _warning(event: SessionEvent, message_id: str, issue: Issue, number: int) -> SessionEvent:
-    details = {"messageId": message_id, "index": issue.index, "raw": issue.raw}
-    if issue.suggestions:
-        details["suggestions"] = list(issue.suggestions)
+def _details(data: AssistantMessageData, issue: Issue) -> dict[str, Any]:
+    details = {"messageId": data.message_id, "index": issue.index, "raw": issue.raw}
+    return details | ({"suggestions": list(issue.suggestions)} if issue.suggestions else {})
+
+
+def _warning(
+    event: SessionEvent, number: int, kind: str, message: str, details: dict[str, Any]
+) -> SessionEvent:
+    """Make the warning ``number`` that follows ``event``."""
     return SessionEvent(
-        id=str(uuid5(_IDS, f"{event.id}:issue:{number}")),
+        id=str(uuid5(_IDS, f"{event.id}:warning:{number}")),
         timestamp=event.timestamp,
         timestamp_text=event.timestamp_text,
         parent_id=event.id,
         agent_id=event.agent_id,
         ephemeral=True,
         type=SessionEventType.SESSION_WARNING,
-        data=SessionWarningData(
-            message=issue.message, warning_type=f"citation.{issue.kind}", extra=Extra(details)
-        ),
+        data=SessionWarningData(message=message, warning_type=kind, extra=Extra(details)),
     )

@@ -29,6 +29,7 @@ from ..events import (
 )
 from ..model import Extra
 from ..resolver import Resolver
+from ..sources import SourceRegistry
 from ..wire import decode_event
 from .eventstream import EventBuffer, EventStream
 from .options import SessionOptions
@@ -52,6 +53,9 @@ class Session:
     With ``enable_citations`` the events come out with markers hidden and citations on the final
     messages (SPEC section 3). Without, they pass, but for ``citations``, which are dropped.
 
+    ``sources`` is what may be cited: register there what the model is shown. What tools return to be
+    cited (``citableSources``) is registered while the session takes events.
+
     An async context manager; leaving it disconnects.
     """
 
@@ -61,9 +65,11 @@ class Session:
         enable_citations: bool = False,
         session_id: str | None = None,
         options: SessionOptions | None = None,
+        sources: SourceRegistry | None = None,
     ) -> None:
         self.session_id = session_id if session_id is not None else str(uuid4())
         self.enable_citations = enable_citations
+        self.sources = SourceRegistry() if sources is None else sources
         self._options = options or SessionOptions()
         self._resolver = self._new_resolver()
         self._subscriptions: dict[object, EventHandler] = {}
@@ -179,7 +185,7 @@ class Session:
             raise StateError(f"{call}: the session is disconnected")
 
     def _new_resolver(self) -> Resolver:
-        return Resolver(self._options.citations)
+        return Resolver(self._options.citations, registry=self.sources)
 
     def _end_stream(self) -> None:
         self._queue.extend(self._resolver.finish())
