@@ -6,7 +6,7 @@ from citestream import format_marker
 
 __all__ = ("answer",)
 
-_WORDS = "rents rose in the north while wages fell by three percent since the last report".split()
+_WORDS = "rents rose in the north while wages fell by three percent".split()  # noqa: SIM905 - prose
 
 
 def answer(size: int, *, every: int = 200, paragraph: int = 2_000) -> str:

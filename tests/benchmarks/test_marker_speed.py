@@ -21,13 +21,20 @@ def theirs(text):
     return published.strip(text, published.extract(text))
 
 
-@pytest.mark.parametrize(("size", "gate", "rounds"), [(16_000, 4, 15), (256_000, 30, 3), (4_000_000, 300, 1)])
+@pytest.mark.parametrize(
+    ("size", "gate", "rounds"), [(16_000, 4, 15), (256_000, 30, 3), (4_000_000, 300, 1)]
+)
 def test_extract_strip_and_offsets(size, gate, rounds):
     text = answer(size)
     if size < 1_000_000:
         assert ours(text)[0] == theirs(text)
     ratio = compare(lambda: ours(text), lambda: theirs(text), rounds=rounds)
-    print("\n" + report(f"extract + strip (+ our UTF-16 offsets), {size:,} characters", [("", ratio, gate)]))
+    print(
+        "\n"
+        + report(
+            f"extract + strip (+ our UTF-16 offsets), {size:,} characters", [("", ratio, gate)]
+        )
+    )
     assert ratio.value >= gate
 
 
@@ -50,7 +57,9 @@ def test_cost_per_character_is_flat(job):
 
     ratio = compare(lambda: job(large), many, rounds=5)
     growth = len(large) and ratio.ours / ratio.theirs * (sum(map(len, texts)) / len(large))
-    print(f"\n{job.__name__}: a character of 4,000,000 costs {growth:.2f} times one of {len(small):,}")
+    print(
+        f"\n{job.__name__}: a character of 4,000,000 costs {growth:.2f} times one of {len(small):,}"
+    )
     assert growth <= 1.3
 
 

@@ -2,14 +2,14 @@ import json
 from pathlib import Path
 
 import pytest
-from feeding import cuts, same_however_cut
 from hypothesis import given
 from hypothesis import strategies as st
-from texts import texts
 
 from citestream import CitationOptions, Resolver, StateError, format_marker, wire
 from citestream.resolver import MAX_OPEN_MESSAGES
 from citestream.sources import Limits, SourceRegistry
+from feeding import cuts, same_however_cut
+from texts import texts
 
 LOGS = Path(__file__).parents[1] / "data" / "copilot"
 A = format_marker("a", locator="L2")
@@ -66,9 +66,7 @@ def seen(events):
 @given(texts, cuts)
 def test_laws_1_and_2_deltas_joined_are_the_content_and_cuts_change_nothing(text, places):
     every = len(text) < 60
-    same_however_cut(
-        text, lambda: Message(text), drawn=places, every=every, item=delta, view=seen
-    )
+    same_however_cut(text, lambda: Message(text), drawn=places, every=every, item=delta, view=seen)
 
 
 @given(texts, cuts, st.sampled_from(["strip", "keep"]))
@@ -172,7 +170,10 @@ def test_messages_that_never_end_are_bounded():
     for number in range(MAX_OPEN_MESSAGES):
         resolver.feed(delta("Rents ", str(number)))
     out = resolver.feed(delta("Wages", "new"))
-    assert [(e.data.message_id, e.data.delta_content) for e in out] == [("0", " "), ("new", "Wages")]
+    assert [(e.data.message_id, e.data.delta_content) for e in out] == [
+        ("0", " "),
+        ("new", "Wages"),
+    ]
     out = resolver.feed(delta("\ue200", "newer"))
     assert [(e.data.message_id, e.data.delta_content) for e in out] == [("1", " ")]
 
@@ -256,7 +257,10 @@ def test_an_id_of_another_session_is_never_cited():
     resolver.feed(tool(source("doc")))
     message, *warnings = resolver.feed(final("x \ue200cite\ue202turn7file0\ue201"))
     assert message.data.citations is None
-    assert [w.data.warning_type for w in warnings] == ["citation.uncited", "citation.unknown_source"]
+    assert [w.data.warning_type for w in warnings] == [
+        "citation.uncited",
+        "citation.unknown_source",
+    ]
 
 
 def test_near_misses_are_suggested():
@@ -293,4 +297,6 @@ def test_other_events_pass_as_the_same_objects(path):
     resolver = Resolver()
     ours = ("assistant.message", "assistant.message_delta", "session.warning")
     passed = [e for item in events for e in resolver.feed(item) if e.type.value not in ours]
-    assert all(a is b for a, b in zip(passed, (e for e in events if e.type.value not in ours), strict=True))
+    assert all(
+        a is b for a, b in zip(passed, (e for e in events if e.type.value not in ours), strict=True)
+    )

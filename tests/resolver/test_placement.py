@@ -55,7 +55,11 @@ def test_names_that_belong_to_the_sentence_are_something_visible():
     assert misplaced(f'One.\n\ue200entity\ue202["x","Ada"]\ue201 {A}') == []
 
 
-@given(st.lists(st.sampled_from(["a", " ", "\n", "*", "**", "_", "`", "``", "\\", "~~", A, "|", "```\n"])))
+@given(
+    st.lists(
+        st.sampled_from(["a", " ", "\n", "*", "**", "_", "`", "``", "\\", "~~", A, "|", "```\n"])
+    )
+)
 def test_whatever_comes_each_marker_has_at_most_one_issue_of_a_kind(pieces):
     issues = [issue for issue in resolve("".join(pieces)).issues if issue.kind in PLACES]
     assert len(issues) <= 2 * pieces.count(A)

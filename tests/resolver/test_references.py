@@ -33,6 +33,10 @@ def read(registry, *fields, unknown_sources="auto"):
     return resolve(f"So it is. {marker}", registry, options=options)
 
 
+def char(start, end):
+    return CitationLocationChar(start_index=start, end_index=end)
+
+
 def only(answer):
     ((reference,),) = (span.references for span in answer.citations.spans)
     return answer.citations.sources[0], reference
@@ -43,9 +47,9 @@ def only(answer):
     [
         (["turn0file0"], None, None),
         (["rules"], None, None),
-        (["turn0file0", "L2"], CitationLocationChar(start_index=17, end_index=33), "Taxis are not. 📎"),
-        (["turn0file0", "L2-L4"], CitationLocationChar(start_index=17, end_index=47), "Taxis are not. 📎\r\n\r\nAsk first."),
-        (["turn0file0", "C6-C9"], CitationLocationChar(start_index=6, end_index=9), "are"),
+        (["turn0file0", "L2"], char(17, 33), "Taxis are not. 📎"),
+        (["turn0file0", "L2-L4"], char(17, 47), "Taxis are not. 📎\r\n\r\nAsk first."),
+        (["turn0file0", "C6-C9"], char(6, 9), "are"),
         (["turn0file1", "B2"], CitationLocationBlock(start_block=1, end_block=2), "Ask first."),
         (["turn0block2"], CitationLocationBlock(start_block=1, end_block=2), "Ask first."),
         (["turn1file0", "P2"], CitationLocationPage(start_page=2, end_page=2), "Two."),
@@ -77,7 +81,9 @@ def test_a_source_brings_its_names(registry):
 def test_a_source_is_one_source_whatever_it_is_called(registry):
     answer = read(registry, "rules", "L1", "turn0file0", "L1", "turn0block0", "turn0file0", "L3-L3")
     assert len(answer.citations.sources) == 1
-    assert [r.provider_metadata["citableSourceId"] for r in answer.citations.spans[0].references] == [
+    assert [
+        r.provider_metadata["citableSourceId"] for r in answer.citations.spans[0].references
+    ] == [
         "rules",
         "turn0block0",
         "turn0file0",
@@ -85,19 +91,27 @@ def test_a_source_is_one_source_whatever_it_is_called(registry):
 
 
 @pytest.mark.parametrize(
-    ("fields", "kind", "message", "suggestions"),
+    ("kind", "fields", "message", "suggestions"),
     [
-        (["turn0fil0"], "unknown_source", "no source has the id turn0fil0", ("turn0file0",)),
-        (["turn0file0", "L5"], "out_of_range", "turn0file0 has 4 lines: there is no line 5", ()),
-        (["turn0file0", "L0"], "out_of_range", "turn0file0 has 4 lines: there is no line 0", ()),
-        (["turn0file0", "L3-L9"], "out_of_range", "turn0file0 has 4 lines: there are no lines 3 to 9", ()),
-        (["turn0file0", "L3-L2"], "reversed_range", "a cite marker L3-L2 ends before it starts", ()),
-        (["turn0file0", "C9-C9"], "out_of_range", "turn0file0 has 48 characters: there are no characters 9 to 9", ()),
-        (["turn1file0", "P3"], "out_of_range", "turn1file0 has 2 pages: there is no page 3", ()),
-        (["turn0block0", "L1"], "out_of_range", "turn0block0 is one block of turn0file0 and takes no locator", ()),
+        ("unknown_source", ["turn0fil0"],
+         "no source has the id turn0fil0", ("turn0file0",)),
+        ("out_of_range", ["turn0file0", "L5"],
+         "turn0file0 has 4 lines: there is no line 5", ()),
+        ("out_of_range", ["turn0file0", "L0"],
+         "turn0file0 has 4 lines: there is no line 0", ()),
+        ("out_of_range", ["turn0file0", "L3-L9"],
+         "turn0file0 has 4 lines: there are no lines 3 to 9", ()),
+        ("reversed_range", ["turn0file0", "L3-L2"],
+         "a cite marker L3-L2 ends before it starts", ()),
+        ("out_of_range", ["turn0file0", "C9-C9"],
+         "turn0file0 has 48 characters: there are no characters 9 to 9", ()),
+        ("out_of_range", ["turn1file0", "P3"],
+         "turn1file0 has 2 pages: there is no page 3", ()),
+        ("out_of_range", ["turn0block0", "L1"],
+         "turn0block0 is one block of turn0file0 and takes no locator", ()),
     ],
 )  # fmt: skip
-def test_what_does_not_exist_is_never_cited(registry, fields, kind, message, suggestions):
+def test_what_does_not_exist_is_never_cited(registry, kind, fields, message, suggestions):
     answer = read(registry, *fields)
     assert answer.citations is None
     issue = next(i for i in answer.issues if i.kind != "uncited")
@@ -126,7 +140,9 @@ def test_ids_that_nobody_registered(registry, unknown_sources, registered, kept)
 def test_a_registered_id_is_an_id_even_if_it_looks_like_a_locator(registry):
     registry.add(from_text("Line eight."), alias="L8")
     answer = read(registry, "turn0file0", "L8")
-    assert [r.provider_metadata["citableSourceId"] for r in answer.citations.spans[0].references] == [
+    assert [
+        r.provider_metadata["citableSourceId"] for r in answer.citations.spans[0].references
+    ] == [
         "turn0file0",
         "L8",
     ]

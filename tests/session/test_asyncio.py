@@ -25,9 +25,7 @@ async def test_a_queue_filled_by_another_task_is_an_upstream():
         task = asyncio.create_task(session.consume(upstream()))
         text = f"Rents rose. {format_marker('a')}"
         for piece in text:
-            await queue.put(
-                event("assistant.message_delta", messageId="m", deltaContent=piece)
-            )
+            await queue.put(event("assistant.message_delta", messageId="m", deltaContent=piece))
         await queue.put(event("assistant.message", messageId="m", content=text))
         await queue.put(None)
         await task

@@ -113,7 +113,11 @@ async def test_markers_never_show_and_become_citations():
 
 async def test_a_live_stream_and_its_persisted_log_give_the_same_citations():
     live, kept = [
-        [e.data.citations for e in await collect(lines(name)) if e.type.value == "assistant.message"]
+        [
+            e.data.citations
+            for e in await collect(lines(name))
+            if e.type.value == "assistant.message"
+        ]
         for name in ("live-openai-markers", "persisted-openai-markers")
     ]
     assert live == kept
@@ -187,7 +191,10 @@ async def test_a_handler_that_raises_is_logged_and_harms_nobody(caplog):
         session.on(seen.append)
         with caplog.at_level(logging.ERROR, logger="citestream.session"):
             await session.feed(message("x"))
-    assert [type(record.exc_info[1]) for record in caplog.records] == [ZeroDivisionError, ValueError]
+    assert [type(record.exc_info[1]) for record in caplog.records] == [
+        ZeroDivisionError,
+        ValueError,
+    ]
     assert caplog.records[0].getMessage() == "a handler of session mine raised"
     assert len(seen) == 1
 
@@ -231,8 +238,7 @@ async def test_iterators_see_everything_from_their_beginning_to_the_end():
         session.on(called.append)
 
         async def read():
-            async for item in iterator:
-                seen.append(item)
+            seen.extend([item async for item in iterator])
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(read)
@@ -299,7 +305,9 @@ async def test_a_bad_event_can_be_skipped_and_never_costs_the_text_of_an_answer(
     assert seen[0].data.citations is not None
     assert seen[1].data.warning_type == "decode_error"
     assert seen[1].data.extra["path"] == "$.data.citations.spans[0].startIndex"
-    assert seen[3].data.message == "an event was skipped: $: expected an event or a mapping, got None"
+    assert (
+        seen[3].data.message == "an event was skipped: $: expected an event or a mapping, got None"
+    )
 
 
 async def test_another_policy_is_refused():

@@ -62,7 +62,7 @@ def spans(citations: Citations, content: str) -> list[str]:
 
 async def sessions(upstream: AsyncIterator[Mapping[str, Any]]) -> None:
     async def later(event: SessionEvent) -> None:
-        print(event.id)
+        assert_type(event.id, str)
 
     def now(event: SessionEvent) -> None:
         if isinstance(event.data, AssistantMessageData):

@@ -53,8 +53,8 @@ class Session:
     With ``enable_citations`` the events come out with markers hidden and citations on the final
     messages (SPEC section 3). Without, they pass, but for ``citations``, which are dropped.
 
-    ``sources`` is what may be cited: register there what the model is shown. What tools return to be
-    cited (``citableSources``) is registered while the session takes events.
+    ``sources`` is what may be cited: register there what the model is shown. What tools return to
+    be cited (``citableSources``) is registered while the session takes events.
 
     An async context manager; leaving it disconnects.
     """
@@ -268,7 +268,7 @@ class Session:
             try:
                 result = handler(event)
             except Exception:  # whatever a handler raises must harm nobody
-                self._log_handler()
+                _logger.exception("a handler of session %s raised", self.session_id)
             else:
                 if result is not None and isawaitable(result):
                     return result
@@ -279,7 +279,7 @@ class Session:
         try:
             await result
         except Exception:  # whatever a handler raises must harm nobody
-            self._log_handler()
+            _logger.exception("a handler of session %s raised", self.session_id)
         finally:
             _inside.reset(token)
 
@@ -288,9 +288,6 @@ class Session:
         if self._delivered is not None:
             self._delivered.set()
             self._delivered = None
-
-    def _log_handler(self) -> None:
-        _logger.exception("a handler of session %s raised", self.session_id)
 
 
 def _decoded(event: UpstreamEvent) -> SessionEvent:
