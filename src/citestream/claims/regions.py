@@ -14,11 +14,16 @@ import attrs
 __all__ = ("Region", "regions")
 
 _QUOTE = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_FENCE = re.compile(r"[ \t]*(`{3,}+(?!.*`)|~{3,}+)[ \t]*(.*)")
 _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]+|$)")
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_BREAK = re.compile(r"[ \t]*(?:=+|-+|(?:[-*_][ \t]*){3,})[ \t]*$")
-_DELIMITERS = re.compile(r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)*(?:[ \t]*:?-+:?[ \t]*)?$")
+_ITEM = re.compile(
+    r"[ \t]*(?:[-*+]|0*1[.)]|(?P<later>[0-9]{1,9}[.)]))(?:[ \t]+(?:\[[ xX]\](?:[ \t]+|$))?|$)"
+)
+# Possessive: lines of nothing but blanks and dashes must not cost more than their length.
+_BREAK = re.compile(r"[ \t]*+(?:=++|-++|([-*_])[ \t]*+(?:\1[ \t]*+){2,}+)[ \t]*+$")
+_DELIMITERS = re.compile(
+    r"[ \t]*+\|?+(?:[ \t]*+:?+-++:?+[ \t]*+\|)*+(?:[ \t]*+:?+-++:?+[ \t]*+)?+$"
+)
 _CELL = re.compile(r"(?:[^|\\]|\\.)+", re.DOTALL)
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 
@@ -36,9 +41,9 @@ class Region:
 
 
 def regions(content: str, /) -> list[Region]:
-    """Return the regions of ``content``, in time linear in its length.
+    r"""Return the regions of ``content``, in time linear in its length.
 
-    >>> [content[r.start:r.end] for content in ["- Rents\\n- Wages\\n\\n| a | b |"]
+    >>> [content[r.start:r.end] for content in ["- Rents\n- Wages\n\n| a | b |"]
     ...  for r in regions(content)]
     ['Rents', 'Wages', 'a', 'b']
     """
@@ -52,6 +57,7 @@ class _Reader:
         self._begin = -1  # of the paragraph or list item that is open
         self._end = -1
         self._fence = ""
+        self._item = False  # whether it is an item
         self._table = False
 
     def read(self) -> list[Region]:
@@ -70,6 +76,7 @@ class _Reader:
             return
         if not content[text:end].strip():
             self._close()
+            self._table = False
         elif self._is_row(text, end, following):
             self._close()
             self._row(text, end)
@@ -84,13 +91,14 @@ class _Reader:
     def _in_code(self, text: int, end: int) -> bool:
         fence = _FENCE.match(self._content, text, end)
         if self._fence:
-            if fence and fence[1].startswith(self._fence):
+            if fence and fence[1].startswith(self._fence) and not fence[2]:
                 self._fence = ""
             else:
                 self._add(text, end, whole=True)
             return True
         if fence:
             self._close()
+            self._table = False
             self._fence = fence[1]
         return bool(fence)
 
@@ -105,7 +113,8 @@ class _Reader:
         return self._table
 
     def _delimits(self, start: int, end: int) -> bool:
-        line = self._content[start:end]
+        quote = _QUOTE.match(self._content, start, end)
+        line = self._content[quote.end() if quote else start : end]
         return "|" in line and "-" in line and _DELIMITERS.match(line) is not None
 
     def _row(self, text: int, end: int) -> None:
@@ -115,17 +124,22 @@ class _Reader:
 
     def _prose(self, text: int, end: int) -> None:
         item = _ITEM.match(self._content, text, end)
+        if item and item["later"] and self._begin >= 0 and not self._item:
+            item = None  # a year at the start of a line, say, ends no paragraph
         if item:
             self._close()
             text = item.end()
         if self._begin < 0:
             self._begin = text
+            self._item = item is not None
         self._end = end
         if self._content.endswith(("  ", "\\"), text, end):
             self._close()
 
     def _without_closing(self, start: int, end: int) -> int:
-        return start + len(self._content[start:end].rstrip().rstrip("#"))
+        text = self._content[start:end].rstrip()
+        bare = text.rstrip("#")
+        return start + len(text if bare.strip() and not bare[-1].isspace() else bare)
 
     def _close(self) -> None:
         """End the paragraph or list item that is open."""
@@ -139,4 +153,3 @@ class _Reader:
         end -= len(text) - len(text.rstrip())
         if start < end:
             self._found.append(Region(start=start, end=end, whole=whole))
-

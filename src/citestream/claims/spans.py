@@ -2,8 +2,9 @@
 
 In: the content that a reader sees and where markers stood in it. Out: one range for each marker. A
 marker follows what it supports, so the range is the sentence before it: from the start of that
-sentence, or from the previous markers in it, to the last visible character before the marker, within
-one paragraph, list item or table cell. Markers with only blanks between them share one range.
+sentence, or from the previous markers in it, to the last visible character before the marker,
+within one paragraph, list item or table cell. Markers with only blanks between them share one
+range.
 
 Sentences are found by sentencex. Ranges are code points of the content, half-open.
 """
@@ -11,11 +12,11 @@ Sentences are found by sentencex. Ranges are code points of the content, half-op
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 
 from sentencex import segment
 
 from ..errors import OptionError, brief
+from ..offsets import well_formed
 from .regions import Region, regions
 
 __all__ = ("CLAIM_SPANS", "claim_spans")
@@ -24,6 +25,7 @@ CLAIM_SPANS = ("sentence", "paragraph", "point")
 """What a claim may cover: the sentence or the paragraph before a marker, or just its place."""
 
 _EMPHASIS = "*_~"
+_WINDOW = 4096  # code points; sentencex takes quadratic time for some texts, such as Chinese
 _MAX_PAIRED = 4096  # code points; in a longer range a stray emphasis mark does no harm
 _WHITE = " \t\r\n\u00a0\u3000"
 _BEFORE = _WHITE + ">"  # what may stand before the first word, also in a quoted line
@@ -56,7 +58,8 @@ class _Claims:
         self._by_sentence = by_sentence
         self._regions = regions(content)
         self._starts = [region.start for region in self._regions]
-        self._sentences = lru_cache(maxsize=1)(self._split)
+        self._split_region: Region | None = None  # the last one that was split
+        self._split_starts: list[int] = []
 
     def find(self, positions: Sequence[int]) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -79,34 +82,51 @@ class _Claims:
         end = _back(self._content, start, min(position, region.end), _WHITE)
         if region.whole or self._by_sentence:
             start = self._sentence(region, end - 1)
-            if start < previous[1] <= end:
+            if start < previous[1]:
                 start = self._behind(previous, end)
         start, end = _paired(self._content, _forth(self._content, start, end, _BEFORE), end)
         return _forth(self._content, start, end, _BEFORE), end
 
     def _sentence(self, region: Region, position: int) -> int:
         """Return where the sentence of ``region`` that holds ``position`` starts."""
-        starts = self._sentences(region)
+        if region is not self._split_region:
+            self._split_region, self._split_starts = region, self._split(region)
+        starts = self._split_starts
         return starts[bisect_right(starts, position) - 1]
 
     def _split(self, region: Region) -> list[int]:
-        if region.whole:
-            return [region.start]
-        starts: list[int] = []
+        """Return where the sentences of ``region`` start."""
+        starts = [region.start]
         at = region.start
-        for sentence in segment("en", self._content[region.start : region.end]):
-            tail = _TAIL.match(sentence) if starts else None
-            if tail is None:
-                starts.append(at)
-            elif tail.end() < len(sentence):
-                starts.append(at + tail.end())
-            at += len(sentence)
+        ended = False  # the sentence before is complete
+        while not region.whole and at < region.end:
+            end = min(at + _WINDOW, region.end)
+            sentences = _sentences(self._content[at:end])
+            goes_on = end < region.end and len(sentences) == 1
+            if end < region.end and not goes_on:
+                sentences.pop()
+            for sentence in sentences:
+                tail = _TAIL.match(sentence)
+                start = at + tail.end() if tail else at
+                if ended and start < at + len(sentence):
+                    starts.append(start)
+                at += len(sentence)
+                ended = True
+            ended = not goes_on
         return starts
 
     def _behind(self, previous: tuple[int, int], end: int) -> int:
         """Return where a claim starts that shares its sentence with the markers before it."""
         start = _forth(self._content, previous[1], end, _LEADING)
         return start if start < end else previous[0]
+
+
+def _sentences(text: str) -> list[str]:
+    """Split ``text`` into sentences that make it up, with any lone surrogates replaced."""
+    try:
+        return list(segment("en", text))
+    except UnicodeEncodeError:
+        return list(segment("en", "".join(map(well_formed, text))))
 
 
 def _forth(content: str, start: int, end: int, characters: str) -> int:

@@ -9,8 +9,8 @@
 ``extraction``          the pair compatible with OpenAI's published helper
 ======================  =====================================================================
 
-What is cited becomes ``Citations`` in ``citestream.resolver``; the words a marker supports are found
-in ``citestream.claims``.
+What is cited becomes ``Citations`` in ``citestream.resolver``; the words a marker supports are
+found in ``citestream.claims``.
 """
 
 from .extraction import Marker, extract_citations, strip_citations

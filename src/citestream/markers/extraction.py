@@ -13,7 +13,7 @@ from operator import attrgetter, le
 import attrs
 
 from ..errors import OptionError
-from .syntax import DEFAULT_SYNTAX, MarkerSyntax
+from .syntax import DEFAULT_SYNTAX, MarkerSyntax, locator_form
 
 __all__ = ("Marker", "MarkerBody", "extract_citations", "strip_citations")
 
@@ -66,7 +66,7 @@ class Marker:
 _new = object.__new__
 # Frozen values pay for every field that __init__ sets; a marker has nothing to validate, so the
 # loop below fills the slots itself (half the time for a text full of markers).
-_set_body, _set_start, _set_end = (vars(Marker)[name].__set__ for name in Marker.__slots__[:3])
+_set_body, _set_start, _set_end = (vars(Marker)[name].__set__ for name in ("body", "start", "end"))
 
 
 class _Reader:
@@ -76,8 +76,8 @@ class _Reader:
         self._syntax = syntax
         self._heads = tuple((family, family + syntax.delimiter) for family in families)
         self._id = re.compile(syntax.id_pattern).fullmatch
-        prefixes = "|".join(re.escape(p.prefix) for p in syntax.locators) or "(?!)"
-        self._locator = re.compile(rf"(?:{prefixes})[0-9]+(?:-(?:{prefixes})[0-9]+)?").fullmatch
+        locators = "|".join(locator_form(pattern) for pattern in syntax.locators) or "(?!)"
+        self._locator = re.compile(locators).fullmatch
         self.memo: dict[str, MarkerBody | None] = {}
 
     def read(self, text: str) -> MarkerBody | None:

@@ -23,7 +23,9 @@ NO_SOURCES: frozenset[str] = frozenset()
 """The registered source ids of a reader that has no registry."""
 
 _FAR = 10**18  # what a number of more than 18 digits is read as: beyond every source
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)("?)', re.DOTALL)
+_ARRAY = re.compile(r'\s*+\[(?:[^"\]]|"(?:[^"\\]|\\.)*+")*+\]', re.DOTALL)
+_WORD = re.compile(r"[ \t]*\S*")
 _BAD_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])|\\')
 
 
@@ -39,12 +41,17 @@ class Grammar:
         self.cut_openings = {o[:size] for o in openings for size in range(len(o))}
         """What a text that ends right after it may still make the beginning of a marker."""
         ends = f"{re.escape(syntax.delimiter)}|{re.escape(syntax.stop)}"
-        self.head = re.compile(f"({'|'.join(map(re.escape, names)) or '(?!)'})(?={ends})")
+        families = "|".join(map(re.escape, names)) or "(?!)"
+        self.head = re.compile(f"({families})(?={ends})")
         """A family of the syntax with the delimiter that must follow it."""
-        self.cut_body = re.compile(
+        self.opening = re.compile(f"(?:{families})(?:{ends})")
+        """The same, with the delimiter: what makes a marker of a START before it."""
+        marks = (syntax.delimiter, syntax.stop)
+        cut_marks = "|".join(re.escape(m[:size]) for m in marks for size in range(1, len(m)))
+        self._cut_body = re.compile(
             rf"(?:[ \t]*{re.escape(syntax.delimiter)}[ \t]*(?:{syntax.id_pattern})?)*"
+            rf"(?:(?:{cut_marks or '(?!)'})\Z)?"
         )
-        """What of a citing marker without STOP is surely no prose."""
         self.special = re.compile(
             f"{re.escape(syntax.start)}|[{re.escape(''.join(syntax.highlight or ''))}\ud800-\udfff]"
         )
@@ -104,6 +111,23 @@ class Grammar:
             problems=tuple(problems),
         )
 
+    def cut(self, raw: str, family: str, /) -> str:
+        """Return what of ``raw``, a marker of ``family`` without STOP, is surely no prose.
+
+        That is the names and numbers that may be fields; of other families than citing ones all of
+        an array or of the last field, else the rest of the line.
+        """
+        kind = self.kinds[family]
+        head = len(self.syntax.start) + len(family)
+        match: re.Match[str] | None = None
+        if kind is FamilyKind.CITING:
+            match = self._cut_body.match(raw, head)
+        elif kind is FamilyKind.NAMED:
+            match = _ARRAY.match(raw, head + len(self.syntax.delimiter))
+        elif raw.count(self.syntax.delimiter, head) > 1 and kind is FamilyKind.LABELLED:
+            match = _WORD.match(raw, raw.rfind(self.syntax.delimiter) + len(self.syntax.delimiter))
+        return raw[: match.end()] if match else raw.partition("\n")[0]
+
     def fields(self, body: str, /) -> list[str]:
         """Split the part of a marker after its family; fields are trimmed, empty ones ignored."""
         return [field for part in body.split(self.syntax.delimiter) if (field := part.strip())]
@@ -131,7 +155,9 @@ class Grammar:
                 bare = None
                 if locator.end < locator.start:
                     problems.append(
-                        MarkerProblem(kind="reversed_range", message=f"{field} ends before it starts")
+                        MarkerProblem(
+                            kind="reversed_range", message=f"{field} ends before it starts"
+                        )
                     )
                 else:
                     target = MarkerTarget(source_id=source_id, locator=locator)
@@ -166,10 +192,10 @@ class Grammar:
     def label(self, body: str, kind: FamilyKind, /) -> str:
         """Return the words of a marker that belong to the sentence, free of marker characters."""
         if kind is FamilyKind.LABELLED:
-            label = body.split(self.syntax.delimiter)[0]
+            label, *_ = body.split(self.syntax.delimiter, maxsplit=1)
         else:
             label = _second_string(body)
-        label = " ".join(well_formed(label).split("\n"))
+        label = " ".join(well_formed(label).splitlines())
         while any(mark in label for mark in self._marks):
             for mark in self._marks:
                 label = label.replace(mark, "")
@@ -189,7 +215,7 @@ def _second_string(body: str) -> str:
 
     Models write LaTeX and table pipes with single backslashes, which JSON does not know.
     """
-    strings = _STRING.findall(body)
+    strings = [text for text, closing in _STRING.findall(body) if closing]
     if len(strings) < 2:  # noqa: PLR2004 - the name is the second string
         return ""
     quoted = _BAD_ESCAPE.sub(lambda m: m[0] if m[1] else r"\\", strings[1])

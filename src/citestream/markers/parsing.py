@@ -27,7 +27,8 @@ def parse_markers(
     r"""Read all markers of ``text``; malformed ones are taken out too and say what is wrong.
 
     ``known`` holds the registered source ids: a field that looks like a locator but is one of them
-    is an id. ``other_families`` is as for MarkerFilter. Lone surrogates become U+FFFD first.
+    is an id. ``other_families`` is as for MarkerFilter. Lone surrogates become U+FFFD first. Raises
+    nothing for what a text holds.
 
     >>> read = parse_markers("Rents rose. \ue200cite\ue202a\ue202L8-L13\ue201 Wages fell.")
     >>> read.content
@@ -35,8 +36,9 @@ def parse_markers(
     >>> [str(target.locator) for target in read.markers[0].marker.targets]
     ['L8-L13']
     """
-    tokens = Tokenizer(Grammar.of(syntax), known=known)
-    visible = VisibleText(other_families=other_families, record=True)
+    grammar = Grammar.of(syntax)
+    tokens = Tokenizer(grammar, known=known)
+    visible = VisibleText(grammar, other_families=other_families, record=True)
     pieces = visible.add(tokens.feed(well_formed(text)))
     pieces += visible.add(tokens.finish())
     pieces += visible.finish()

@@ -17,8 +17,8 @@ __all__ = ("MarkerFilter",)
 class MarkerFilter:
     r"""Hides the markers of one text that comes in deltas.
 
-    ``other_families`` says what becomes of markers that cite nothing: ``display`` (their words stay),
-    ``strip`` or ``keep``.
+    ``other_families`` says what becomes of markers that cite nothing: ``display`` (their words
+    stay), ``strip`` or ``keep``. Raises OptionError for anything else.
 
     >>> hide = MarkerFilter()
     >>> hide.feed("Rents rose. \ue200ci"), hide.feed("te\ue202a\ue201 Wages"), hide.finish()
@@ -30,8 +30,9 @@ class MarkerFilter:
     ) -> None:
         grammar = Grammar.of(syntax)
         self._tokens = Tokenizer(grammar)
-        self._visible = VisibleText(other_families=other_families)
+        self._visible = VisibleText(grammar, other_families=other_families)
         self._special = grammar.special.search
+        self._ascii_passes = not any(mark.isascii() for mark in syntax.highlight or ())
         self._first = syntax.start[0]
         self._finished = False
 
@@ -48,7 +49,7 @@ class MarkerFilter:
             and not self._finished
             and delta[-1] not in " \t"
             and self._first not in delta
-            and (delta.isascii() or not self._special(delta))
+            and ((self._ascii_passes and delta.isascii()) or not self._special(delta))
         ):
             self._tokens.passes(delta)
             visible.passes(delta)

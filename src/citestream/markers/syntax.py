@@ -12,7 +12,7 @@ families are those that the service has been seen to write. How a marker is read
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 import attrs
@@ -32,6 +32,7 @@ __all__ = (
     "LocatorPattern",
     "MarkerSyntax",
     "format_marker",
+    "locator_form",
 )
 
 
@@ -84,8 +85,8 @@ class Locator:
     """A place inside a source as a marker names it.
 
     ``unit`` is ``line`` or ``page`` (1-based, ``end`` inclusive), ``block`` (as numbered in the
-    prompt, ``end`` inclusive) or ``char`` (0-based, ``end`` exclusive). ``start`` may exceed ``end``:
-    that is for whoever resolves the locator to report.
+    prompt, ``end`` inclusive) or ``char`` (0-based, ``end`` exclusive). Whether the source has such
+    a place is for whoever resolves the locator to see.
     """
 
     unit: str
@@ -115,10 +116,11 @@ CHARACTERS = LocatorPattern(unit="char", prefix="C")
 class MarkerSyntax:
     """The whole syntax of markers, one value for prompt, parser, validator and filter.
 
-    ``highlight`` is the pair of characters that wraps the text a marker supports and the placeholder
-    character of the service; all three always leave the text, and None leaves them in it.
-    ``id_pattern`` is a regular expression for a whole source id. ``max_length`` bounds a marker from
-    START to STOP, in code points, and so what a stream may withhold; 4,096 holds every marker seen.
+    ``highlight`` is the pair of characters that wraps the text a marker supports and the
+    placeholder character of the service; all three always leave the text, and None leaves them in
+    it. ``id_pattern`` is a regular expression for a whole source id. ``max_length`` bounds a marker
+    from START to STOP, in code points, and so what a stream may withhold; 4,096 holds every marker
+    seen.
 
     Raises OptionError for delimiters that are empty or that cannot be told apart.
     """
@@ -178,7 +180,7 @@ def format_marker(
 ) -> str:
     r"""Write a marker that cites ``source_ids``; ``locator`` belongs to the last of them.
 
-    Raises OptionError when the marker would not be read back as written.
+    Raises OptionError when a reader that knows the sources would not read it back as written.
 
     >>> format_marker("turn0file0", locator="L8-L13")
     '\ue200cite\ue202turn0file0\ue202L8-L13\ue201'
@@ -191,14 +193,14 @@ def format_marker(
             raise OptionError(
                 f"a source id wants the form {syntax.id_pattern}, got {brief(source_id)}"
             )
-    fields = list(source_ids)
+    fields = [family, *source_ids]
     if locator is not None:
-        if not any(re.fullmatch(_locator(p), str(locator)) for p in syntax.locators):
-            raise OptionError(f"a locator wants the form L8 or L8-L13, got {brief(str(locator))}")
+        _check_locator(str(locator), syntax.locators)
         fields.append(str(locator))
-    marker = syntax.start + syntax.delimiter.join([family, *fields]) + syntax.stop
+    marker = syntax.start + syntax.delimiter.join(fields) + syntax.stop
     if len(marker) > syntax.max_length:
         raise OptionError(f"a marker wants at most {syntax.max_length} characters: {len(marker)}")
+    _check_fields(marker, fields, syntax)
     return marker
 
 
@@ -207,6 +209,31 @@ def _check_citing(name: str, families: Iterable[Family]) -> None:
         raise OptionError(f"family: wanted a citing family of the syntax, got {brief(name)}")
 
 
-def _locator(pattern: LocatorPattern) -> str:
+def _check_locator(text: str, patterns: Iterable[LocatorPattern]) -> None:
+    if not any(re.fullmatch(locator_form(pattern), text) for pattern in patterns):
+        raise OptionError(f"a locator wants the form L8 or L8-L13, got {brief(text)}")
+    first, *last = re.findall("[0-9]+(?=-|$)", text)
+    if last and int(last[0]) < int(first):
+        raise OptionError(f"a locator wants an end at or after its start, got {brief(text)}")
+
+
+def _check_fields(marker: str, fields: Sequence[str], syntax: MarkerSyntax) -> None:
+    """Check that the delimiters of ``marker`` are found where they were put."""
+    head = len(syntax.start) + len(fields[0])
+    end = len(marker) - len(syntax.stop)
+    inside = marker[len(syntax.start) : end].split(syntax.delimiter)
+    if (
+        inside != list(fields)
+        or marker.find(syntax.stop, head) != end
+        or syntax.start in marker[head:]
+        or any(field != field.strip() for field in fields)
+    ):
+        raise OptionError(
+            f"a source id wants no delimiters and no blanks around it, got {brief(marker)}"
+        )
+
+
+def locator_form(pattern: LocatorPattern, /) -> str:
+    """Return the regular expression, without groups, for the locators of ``pattern``."""
     prefix = re.escape(pattern.prefix)
     return f"{prefix}[0-9]+(?:-{prefix}[0-9]+)?"

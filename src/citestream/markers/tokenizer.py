@@ -72,7 +72,7 @@ class Tokenizer:
         return bool(self._held or self._half)
 
     def passes(self, text: str, /) -> None:
-        """Note that ``text`` is plain and was given out as it is; allowed only while nothing is held."""
+        """Note that ``text`` is plain and was given out as it is, while nothing is held."""
         self._position += len(text)
 
     def feed(self, text: str, /) -> list[Token]:
@@ -152,7 +152,7 @@ class Tokenizer:
                 tokens.append(marker)
                 begin = position = at + len(marker.raw)
             else:
-                position = match.end()
+                position = at + 1  # a START may begin inside this one
         end = len(text) if last else len(text) - self._partial_start(text, begin)
         self._plain(text, begin, end, tokens)
         return end
@@ -184,13 +184,13 @@ class Tokenizer:
             raw = text[at : stop + len(syntax.stop)]
             return self._read(raw, family, at, closed=True)
         if inner >= 0:
-            return self._read(self._cut(text[at:inner], family), family, at, closed=False)
+            return self._read(grammar.cut(text[at:inner], family), family, at, closed=False)
         if len(text) >= limit:
             return _TEXT
         if not last:
             self._in_body = True
             return None
-        return self._truncated(self._cut(text[at:], family), family, at)
+        return self._truncated(grammar.cut(text[at:], family), family, at)
 
     def _family(self, text: str, at: int, after: int, *, last: bool) -> ParsedMarker | None:
         """Decide about a START that no whole family follows."""
@@ -208,9 +208,12 @@ class Tokenizer:
         """Read a marker that the end of the text cuts off. It cites nothing: its id may be cut."""
         kind = self._grammar.kinds.get(family, FamilyKind.CITING)
         start = self._position + at
-        problem = MarkerProblem(kind="truncated_marker", message="is cut off by the end of the text")
+        problem = MarkerProblem(
+            kind="truncated_marker", message="is cut off by the end of the text"
+        )
         label = ""
-        if kind is FamilyKind.LABELLED and raw.count(self._grammar.syntax.delimiter) > 1:
+        ended = kind is FamilyKind.NAMED or raw.count(self._grammar.syntax.delimiter) > 1
+        if kind.bears_prose and ended:
             label = self._read(raw, family, at, closed=False).label
         return ParsedMarker(
             raw=raw,
@@ -221,15 +224,6 @@ class Tokenizer:
             label=label,
             problems=(problem,),
         )
-
-    def _cut(self, raw: str, family: str) -> str:
-        """Return what of ``raw``, a marker without STOP, is surely no prose."""
-        grammar = self._grammar
-        head = len(grammar.syntax.start) + len(family)
-        if grammar.kinds[family] is FamilyKind.CITING:
-            match = grammar.cut_body.match(raw, head)
-            return raw[: match.end()] if match else raw
-        return raw.partition("\n")[0]
 
 
 _TEXT = ParsedMarker(raw="", family="", kind=FamilyKind.WIDGET, start=0, end=0)

@@ -12,15 +12,24 @@ disagree. The rules (SPEC section 4):
   takes the marker's place.
 
 Only a run of ``MAX_BLANKS`` blanks is looked at, so that little is withheld whatever comes.
+
+What is taken out must not make a marker of what stood around it: of ``START ci MARK te DELIM`` the
+DELIM goes too.
 """
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
+from ..errors import OptionError, brief
+from .grammar import Grammar
 from .marker import ParsedMarker, PlacedMarker
 from .syntax import FamilyKind
 from .tokenizer import HighlightMark, PlainText, Token
 
-__all__ = ("MAX_BLANKS", "VisibleText")
+__all__ = ("MAX_BLANKS", "OTHER_FAMILIES", "VisibleText")
+
+OTHER_FAMILIES = ("display", "strip", "keep")
+"""What may become of markers that cite nothing: their words stay, they go, they stay whole."""
 
 MAX_BLANKS = 256
 _BLANKS = " \t"
@@ -31,32 +40,57 @@ _NEXT = -2  # a highlight that begins with the next visible character
 _CLOSING = frozenset(".,;:!?)]}»”’…%。、，．：；！？）］｝】〕」』》〉؟،؛।")
 
 
+_Held: TypeAlias = list[tuple[str, int]]
+"""Characters not given out yet, each with where it stands in the text."""
+
+
+def _hold(held: _Held, text: str, at: int) -> None:
+    if len(text) == 1:
+        held.append((text, at))
+    else:
+        held.extend([(c, at + i if at >= 0 else at) for i, c in enumerate(text)])
+
+
+def _behind(text: str, at: int, size: int) -> tuple[str, int]:
+    """Return what follows the first ``size`` characters of ``text``, and where it stands."""
+    return text[size:], at + size if at >= 0 else at
+
+
 class VisibleText:
     """Turns tokens into the text that a reader sees.
 
     ``length`` counts the code points given out; ``markers`` collects the markers with the place
-    where each stood, ``runs`` what of the text passed unchanged, when ``record`` is set.
+    where each stood, ``runs`` what of the text passed unchanged, when ``record`` is set. Raises
+    OptionError for other ``other_families`` than those of OTHER_FAMILIES.
     """
 
-    def __init__(self, *, other_families: str, record: bool = False) -> None:
+    def __init__(self, grammar: Grammar, /, *, other_families: str, record: bool = False) -> None:
+        if other_families not in OTHER_FAMILIES:
+            raise OptionError(
+                f"other_families: wanted one of {', '.join(OTHER_FAMILIES)}, "
+                f"got {brief(other_families)}"
+            )
         self.length = 0
         self.markers: list[PlacedMarker] = []
         self.runs: list[tuple[int, int, int]] = []
+        self._grammar = grammar
         self._record = record
         self._keep = other_families == "keep"
         self._display = other_families == "display"
         self._out: list[str] = []
-        self._blanks = ""  # at the end of what was given out, not given out yet
-        self._blanks_at = 0  # where they stand in the text
+        self._first = grammar.syntax.start[0]
+        self._window = len(grammar.syntax.start) + grammar.longest_opening
+        self._last = ""  # the end of what was given out, at most so long, if a START is in it
+        self._last_end = 0  # ... and the length after it
+        self._opening: str | None = None  # what stands behind a START before something taken out
+        self._blanks: _Held = []  # at the end of what was given out, not given out yet
         self._line_blank = True  # the line has no visible character yet
         self._overflow = False  # ... but blanks of it were given out already
         self._group = False  # a marker was removed after the blanks
         self._group_line = False  # ... and the line held nothing before it
         self._gap = False  # blanks stood between markers of the group
-        self._after = ""  # blanks behind the group
-        self._after_at = 0
-        self._emphasis = ""  # emphasis marks behind the group
-        self._emphasis_at = 0
+        self._after: _Held = []  # blanks behind the group
+        self._emphasis: _Held = []  # emphasis marks behind the group
         self._skip_lf = False  # a line went with its CR, an LF may follow
         self._open = -1  # where a highlight began
         self._highlight: tuple[int, int] | None = None
@@ -64,7 +98,13 @@ class VisibleText:
     @property
     def idle(self) -> bool:
         """Whether plain text that begins and ends in a visible character passes as it is."""
-        return not (self._blanks or self._group or self._skip_lf or self._open == _NEXT)
+        return not (
+            self._blanks
+            or self._group
+            or self._skip_lf
+            or self._open == _NEXT
+            or self._opening is not None
+        )
 
     def passes(self, text: str, /) -> None:
         """Note that ``text`` was given out as it is; allowed only while ``idle``."""
@@ -76,7 +116,9 @@ class VisibleText:
         for token in tokens:
             if isinstance(token, PlainText):
                 self._text(token.text, token.start)
-            elif isinstance(token, HighlightMark):
+                continue
+            self._note_opening()
+            if isinstance(token, HighlightMark):
                 self._mark(token)
             else:
                 self._marker(token)
@@ -84,14 +126,11 @@ class VisibleText:
 
     def finish(self) -> list[str]:
         """Say that no token follows and return what is still visible."""
-        if self._group:
-            if self._group_line:
-                self._drop_group()
-            else:
-                self._end_group(self._emphasis, "")
-        if self._blanks:
-            self._emit(self._blanks, self._blanks_at)
-            self._blanks = ""
+        if self._group_line:
+            self._drop_group()
+        elif self._group:
+            self._end_group(closes=True)
+        self._emit_held(self._blanks)
         return self._drain()
 
     def _drain(self) -> list[str]:
@@ -99,21 +138,72 @@ class VisibleText:
         self._out = []
         return out
 
+    # -- giving out
+
     def _emit(self, text: str, at: int) -> None:
         """Give out ``text`` that stands at ``at`` in the text, -1 for words of ours."""
+        if self._opening is not None:
+            text, at = self._break_opening(self._opening, text, at)
+        if not text:
+            return
         if self._record and at >= 0:
-            self.runs.append((at, at + len(text), self.length))
+            self._add_run(at, len(text))
+        if self._last or self._first in text:
+            joins = self._last_end == self.length
+            tail = (self._last if joins else "") + text[-self._window :]
+            self._last = tail[-self._window :] if self._first in tail else ""
+            self._last_end = self.length + len(text)
         self.length += len(text)
         self._out.append(text)
+
+    def _emit_held(self, held: _Held) -> None:
+        if self._record or len(held) == 1:
+            for character, at in held:
+                self._emit(character, at)
+        else:
+            self._emit("".join([character for character, _ in held]), 0)
+        held.clear()
+
+    def _add_run(self, at: int, size: int) -> None:
+        if self.runs:
+            start, end, place = self.runs[-1]
+            if end == at and place + end - start == self.length:
+                self.runs[-1] = (start, at + size, place)
+                return
+        self.runs.append((at, at + size, self.length))
+
+    def _note_opening(self) -> None:
+        """Remember a START given out as text that something taken out follows."""
+        if self._opening is None and self._last_end == self.length:
+            start = self._grammar.syntax.start
+            _, found, behind = self._last.rpartition(start)
+            if found and behind in self._grammar.cut_openings:
+                self._opening = behind
+
+    def _break_opening(self, before: str, text: str, at: int) -> tuple[str, int]:
+        """Give out ``text`` without what would make a marker of a START and ``before``."""
+        self._opening = None
+        for index, character in enumerate(text):
+            if self._grammar.opening.fullmatch(before + character) is None:
+                self._emit(*_behind(text[: index + 1], at, index))
+                before += character
+                if before not in self._grammar.cut_openings:
+                    return _behind(text, at, index + 1)
+        self._opening = before
+        return "", at
 
     # -- markers
 
     def _mark(self, mark: HighlightMark) -> None:
-        if mark is HighlightMark.OPEN:
-            self._open = _NEXT
-        elif mark is HighlightMark.PLACEHOLDER:
+        if mark is HighlightMark.PLACEHOLDER:
             self._remove()
+        elif mark is HighlightMark.OPEN:
+            if self._emphasis:
+                self._end_group(closes=False)
+            self._open = _NEXT
         else:
+            if self._emphasis:
+                self._end_group(closes=True)
             if 0 <= self._open < self.length:
                 self._highlight = (self._open, self.length)
             self._open = -1
@@ -141,10 +231,10 @@ class VisibleText:
         """Take note of a removed marker."""
         self._skip_lf = False
         if self._emphasis:
-            self._end_group(self._emphasis, "")
+            self._end_group(closes=True)
         if self._group:
             self._gap = self._gap or bool(self._after)
-            self._after = ""
+            self._after.clear()
         else:
             self._group = True
             self._group_line = self._line_blank and not self._overflow
@@ -156,7 +246,7 @@ class VisibleText:
         if self._skip_lf:
             self._skip_lf = False
             if text[0] == "\n":
-                text, at = text[1:], at + 1
+                text, at = _behind(text, at, 1)
         while self._group and text:
             text, at = self._behind_group(text, at)
         if text:
@@ -165,28 +255,28 @@ class VisibleText:
     def _plain(self, text: str, at: int) -> None:
         """Give out text that no removed marker stands before, but for the blanks at its end."""
         body = text.rstrip(_BLANKS)
-        if self._blanks and body:
-            self._emit(self._blanks, self._blanks_at)
-            self._blanks = ""
         if body:
+            if self._blanks:
+                self._emit_held(self._blanks)
             if self._open == _NEXT:
                 self._open = self.length
             self._emit(body, at)
             self._note_line(body)
-        blanks = text[len(body) :]
-        if blanks:
-            if not self._blanks:
-                self._blanks_at = at + len(body) if at >= 0 else -1
-            self._blanks += blanks
-            self._release_blanks()
+        size = len(body)
+        if size < len(text):
+            self._hold_blanks(text[size:], at + size if at >= 0 else at)
 
-    def _release_blanks(self) -> None:
-        surplus = len(self._blanks) - MAX_BLANKS
+    def _hold_blanks(self, blanks: str, at: int) -> None:
+        surplus = len(self._blanks) + len(blanks) - MAX_BLANKS
         if surplus > 0:
-            self._emit(self._blanks[:surplus], self._blanks_at)
-            self._blanks = self._blanks[surplus:]
-            self._blanks_at += surplus
             self._overflow = True
+            released = self._blanks[:surplus]
+            del self._blanks[:surplus]
+            surplus -= len(released)
+            self._emit_held(released)
+            self._emit(blanks[:surplus], at)
+            blanks, at = _behind(blanks, at, surplus)
+        _hold(self._blanks, blanks, at)
 
     def _note_line(self, text: str) -> None:
         """Remember whether the line that ``text`` ends in holds anything visible."""
@@ -207,65 +297,55 @@ class VisibleText:
         if first in _NEWLINES and self._group_line:
             self._drop_group()
             self._skip_lf = first == "\r" and len(text) == 1
-            size = 2 if text.startswith("\r\n") else 1
-            return text[size:], at + size
-        if first in _EMPHASIS and not (self._after or self._group_line or at < 0):
-            self._emphasis_at = at
+            return _behind(text, at, 2 if text.startswith("\r\n") else 1)
+        if first in _EMPHASIS and not (
+            self._after or self._group_line or self._open == _NEXT or at < 0
+        ):
             size = len(text) - len(text.lstrip(_EMPHASIS))
             size = min(size, _MAX_EMPHASIS + 1)
-            self._emphasis = text[:size]
-            return text[size:], at + size
-        closes = first in _NEWLINES or first in _CLOSING or first.isspace()
-        self._end_group("", "" if closes else first)
+            _hold(self._emphasis, text[:size], at)
+            return _behind(text, at, size)
+        self._end_group(closes=first in _CLOSING or first.isspace())
         return text, at
 
     def _blanks_behind(self, text: str, at: int) -> tuple[str, int]:
         size = len(text) - len(text.lstrip(_BLANKS))
         size = min(size, MAX_BLANKS - len(self._after))
         if not size:
-            self._end_group("", text[0])
+            self._end_group(closes=False)
             return text, at
-        if not self._after:
-            self._after_at = at
-        self._after += text[:size]
-        return text[size:], at + size if at >= 0 else at
+        _hold(self._after, text[:size], at)
+        return _behind(text, at, size)
 
     def _behind_emphasis(self, text: str, at: int) -> tuple[str, int]:
         """Decide about emphasis marks behind the group by what follows them."""
         first = text[0]
         if first in _EMPHASIS and len(self._emphasis) <= _MAX_EMPHASIS:
-            self._emphasis += first
-            return text[1:], at + 1
-        opens = len(self._emphasis) > _MAX_EMPHASIS or not (
-            first.isspace() or first in _CLOSING or first == "|"
-        )
-        self._end_group(self._emphasis, first if opens else "")
+            _hold(self._emphasis, first, at)
+            return _behind(text, at, 1)
+        closes = first in _CLOSING or first == "|" or first.isspace()
+        self._end_group(closes=closes and len(self._emphasis) <= _MAX_EMPHASIS)
         return text, at
 
-    def _end_group(self, emphasis: str, follows: str) -> None:
-        """Decide which blanks around the group stay; ``follows`` is the text that follows, if any."""
-        blanks, self._blanks = self._blanks, ""
+    def _end_group(self, *, closes: bool) -> None:
+        """Decide which blanks around the group stay; ``closes`` says that no word follows it."""
         if self._group_line:
-            self._emit_blanks(blanks, self._blanks_at)
-            if not follows:
-                self._emit_blanks(self._after, self._after_at)
+            self._emit_held(self._blanks)
+            if closes:
+                self._emit_held(self._after)
         elif self._after:
-            self._emit_blanks(self._after, self._after_at)
-        elif follows and self._gap:
-            self._emit_blanks(" ", -1)
-        elif follows:
-            self._emit_blanks(blanks, self._blanks_at)
-        if emphasis:
-            self._emit(emphasis, self._emphasis_at)
+            self._emit_held(self._after)
+        elif self._gap and not closes:
+            self._emit(" ", -1)
+        elif not closes:
+            self._emit_held(self._blanks)
+        if self._emphasis:
+            self._emit_held(self._emphasis)
             self._line_blank = False
-        self._group = self._gap = False
-        self._after = self._emphasis = ""
-
-    def _emit_blanks(self, blanks: str, at: int) -> None:
-        if blanks:
-            self._emit(blanks, at)
+        self._drop_group()
 
     def _drop_group(self) -> None:
-        """Drop the line that held only markers."""
-        self._blanks = self._after = self._emphasis = ""
-        self._group = self._gap = False
+        """Forget the group and the blanks around it."""
+        self._group = self._group_line = self._gap = False
+        self._blanks.clear()
+        self._after.clear()
