@@ -41,20 +41,20 @@ class MarkerFilter:
 
         Raises StateError after ``finish``.
         """
-        visible = self._visible
+        tokens, visible = self._tokens, self._visible
         if (
             delta
-            and visible.idle
-            and not self._tokens.holds
-            and not self._finished
-            and delta[-1] not in " \t"
             and self._first not in delta
+            and not tokens.holds
+            and not self._finished
             and ((self._ascii_passes and delta.isascii()) or not self._special(delta))
         ):
-            self._tokens.passes(delta)
-            visible.passes(delta)
-            return [delta]
-        return visible.add(self._tokens.feed(delta))
+            at = tokens.passes(delta)
+            if visible.idle and delta[-1] not in " \t":
+                visible.passes(delta)
+                return [delta]
+            return visible.add_text(delta, at)
+        return visible.add(tokens.feed(delta))
 
     def finish(self) -> list[str]:
         """Say that the text ends here and return what is still visible.

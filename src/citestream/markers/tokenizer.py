@@ -71,9 +71,14 @@ class Tokenizer:
         """Whether anything was fed that is not decided yet."""
         return bool(self._held or self._half)
 
-    def passes(self, text: str, /) -> None:
-        """Note that ``text`` is plain and was given out as it is, while nothing is held."""
+    def passes(self, text: str, /) -> int:
+        """Note that ``text`` is plain and goes past here, while nothing is held.
+
+        Returns where it stands in the whole text.
+        """
+        at = self._position
         self._position += len(text)
+        return at
 
     def feed(self, text: str, /) -> list[Token]:
         """Take the next piece of the text and return what it decides.

@@ -111,6 +111,11 @@ class VisibleText:
         self.length += len(text)
         self._note_line(text)
 
+    def add_text(self, text: str, at: int, /) -> list[str]:
+        """Take plain text that stands at ``at`` and return what becomes visible."""
+        self._text(text, at)
+        return self._drain()
+
     def add(self, tokens: Iterable[Token], /) -> list[str]:
         """Take tokens and return what they make visible."""
         for token in tokens:
