@@ -327,6 +327,19 @@ def test_a_restored_registry_means_the_same_and_goes_on_the_same(before, after):
     assert restored.snapshot() == registry.snapshot()
 
 
+def test_namesakes_are_kept_in_the_order_they_came_whoever_holds_the_alias_now():
+    def again(registry, content):
+        registry.add(from_text(content), alias="x")
+
+    registry = SourceRegistry()
+    for content in "ABCA":
+        again(registry, content)
+    restored = SourceRegistry.restore(registry.snapshot())
+    again(registry, "B")
+    again(restored, "B")
+    assert restored.snapshot() == registry.snapshot()
+
+
 @given(steps)
 def test_ids_do_not_depend_on_questions_asked_between(actions):
     silent, asked = SourceRegistry(), SourceRegistry()

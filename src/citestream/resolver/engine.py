@@ -146,9 +146,7 @@ class Resolver:
         ]
         return [*rest, event, *warnings]
 
-    def _tool(
-        self, event: SessionEvent, data: ToolExecutionCompleteData
-    ) -> Iterator[SessionEvent]:
+    def _tool(self, event: SessionEvent, data: ToolExecutionCompleteData) -> Iterator[SessionEvent]:
         """Register what a tool returned to be cited; a limit that is reached gives a warning."""
         self._registry.begin_turn()
         sources = (data.result and data.result.citable_sources) or ()

@@ -283,10 +283,14 @@ class SourceRegistry:
 
     def snapshot(self) -> dict[str, Any]:
         """Return the registry as JSON-ready values, for ``restore``. Takes time linear in it."""
+        ids = list(self._sources)
+        order = {source_id: number for number, source_id in enumerate(ids)}
         aliases = {}
         for alias, holder in self._aliases.items():
-            former = self._namesakes.get(alias, {}).values()
-            aliases[alias] = [*(one.id for one in former if one is not holder), holder.id]
+            namesakes = self._namesakes.get(alias, {}).values()
+            # In the order of registration, whoever held the alias last: restoring keeps no other.
+            former = sorted(order[one.id] for one in namesakes if one is not holder)
+            aliases[alias] = [*(ids[number] for number in former), holder.id]
         sources = [dump_source(source) for source in self._sources.values()]
         return {"version": VERSION, "turns": self._turns, "sources": sources, "aliases": aliases}
 
