@@ -1,4 +1,5 @@
 import pickle
+import weakref
 
 import attrs
 import pytest
@@ -105,6 +106,48 @@ def test_a_span_gives_its_words_whatever_the_characters():
     assert CitationSpan(start_index=3, end_index=5, references=()).slice(content) == "週次"
     assert CitationSpan(start_index=1, end_index=3, references=()).slice(content) == "📎 "
     assert CitationSpan(start_index=6, end_index=99, references=()).slice(content) == "memo"
+
+
+def pending(make):
+    """Citations whose spans are made at first use, as decoding makes them."""
+    citations = Citations(sources=[SOURCE], spans=())
+    object.__delattr__(citations, "spans")
+    object.__setattr__(citations, "_pending", make)
+    return citations
+
+
+def test_spans_that_are_pending_are_made_once_when_asked_for():
+    made = []
+    citations = pending(lambda: made.append(1) or [span(REFERENCE)])
+    assert citations.sources == (SOURCE,)
+    assert not made
+    assert citations.spans == (span(REFERENCE),)
+    assert citations == Citations(sources=[SOURCE], spans=[span(REFERENCE)])
+    assert made == [1]
+    assert weakref.ref(citations)() is citations
+
+
+def test_spans_that_fail_for_want_of_memory_can_be_asked_for_again():
+    answers = [MemoryError, None]
+
+    def make():
+        if answers.pop(0):
+            raise MemoryError
+        return [span(REFERENCE)]
+
+    citations = pending(make)
+    with pytest.raises(MemoryError):
+        _ = citations.spans
+    assert citations.spans == (span(REFERENCE),)
+
+
+def test_an_unknown_attribute_is_an_error_whether_or_not_spans_are_pending():
+    made = Citations(sources=(), spans=())
+    for citations in (made, attrs.evolve(made), pending(tuple), object.__new__(Citations)):
+        with pytest.raises(AttributeError, match="'Citations' object has no attribute 'span'"):
+            _ = citations.span
+    with pytest.raises(AttributeError, match="spans"):
+        _ = object.__new__(Citations).spans
 
 
 @pytest.mark.parametrize(

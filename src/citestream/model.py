@@ -8,8 +8,8 @@ Deliberately elsewhere: JSON (``wire``), offsets (``offsets``), where citations 
 (``resolver``).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import attrs
 
@@ -204,9 +204,38 @@ def _spans(spans: Iterable[CitationSpan]) -> tuple[CitationSpan, ...]:
     return _members(spans, CitationSpan, "spans")
 
 
+class _SpansAtFirstUse:
+    """What lets the spans of Citations be made when they are first asked for.
+
+    A long answer has hundreds of spans, references and locations, and to make so many values costs
+    more than to check them. Yet what is only passed on (in a log that is filtered, in a session
+    without citations) is never asked for its spans, and so never pays. The price is memory: until
+    then the JSON objects are held, about half as large again as the values. All checks come first,
+    so asking cannot fail. Threads that are the first to ask at once get equal tuples.
+    """
+
+    __slots__ = ("_pending",)
+
+    if TYPE_CHECKING:
+        _pending: Callable[[], Iterable["CitationSpan"]] | None
+    else:
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - an attribute
+            # Reached only for what the instance lacks: a slot that is empty, or an unknown name.
+            make = getattr(self, "_pending", None) if name == "spans" else None
+            if make is not None:
+                object.__setattr__(self, "spans", tuple(make()))
+                object.__setattr__(self, "_pending", None)
+            # Where nothing was pending, another thread may have filled the slot by now.
+            return object.__getattribute__(self, name)
+
+
 @attrs.frozen(kw_only=True)
-class Citations:
-    """The sources of an answer and the spans that cite them. Every reference names a source."""
+class Citations(_SpansAtFirstUse):
+    """The sources of an answer and the spans that cite them. Every reference names a source.
+
+    The spans of citations that were decoded are made when they are first asked for.
+    """
 
     sources: tuple[CitationSource, ...] = attrs.field(converter=_sources)
     spans: tuple[CitationSpan, ...] = attrs.field(converter=_spans)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from citestream.errors import DecodeError
 from citestream.model import NO_EXTRA, Extra
-from citestream.wire import fields
+from citestream.wire import fields, usual
 from citestream.wire.citations import CITATIONS, LOCATION, REFERENCE, SOURCE, SPAN
 from citestream.wire.columns import arrays, passed, scalars
 from strategies import json_values, wire_citations, wire_locations
@@ -27,7 +27,8 @@ def double(value, _trail, _unread=()):
 
 def outcome(kind, value, least):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fields, "MANY", least)
+        for module in (fields, usual):
+            patch.setattr(module, "MANY", least)
         try:
             return kind.decode(copy.deepcopy(value), None, []), None
         except DecodeError as error:

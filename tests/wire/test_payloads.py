@@ -62,6 +62,22 @@ def test_a_delta_of_the_wrong_shape_is_an_error(tree, message):
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"message_id": 5}, "$.messageId: expected a string, got 5"),
+        ({"delta_content": None}, "$.deltaContent: expected a string, got None"),
+        ({"parent_tool_call_id": 5}, "$.parentToolCallId: expected a string, got 5"),
+        ({"extra": Extra({"messageId": "x"})}, "$.messageId: expected null, as this key has a"),
+    ],
+)
+def test_a_delta_that_would_not_come_back_is_refused(changes, message):
+    data = AssistantMessageDeltaData(**{"message_id": "m", "delta_content": "d"} | changes)
+    with pytest.raises(EncodeError) as caught:
+        DELTA.encode(data, None)
+    assert str(caught.value).startswith(message)
+
+
 def test_a_tool_result_and_what_of_it_may_be_cited():
     tree = {
         "toolCallId": "t",

@@ -42,8 +42,10 @@ def nested(levels):
         '{"a":' * 200_000,
         "\ufeff\ufeff" + EVENT % "1",
         "[" * 5_000_000,
+        EVENT % "1" + " x",
+        EVENT % "1" + EVENT % "1",
     ],
-    ids=range(19),
+    ids=range(21),
 )
 def test_what_is_not_json_text_is_an_error_at_the_root(source):
     with pytest.raises(DecodeError) as caught:
@@ -106,7 +108,8 @@ def test_text_bytes_and_a_byte_order_mark_read_alike():
     line = EVENT % '"\U0001f4ce 週"'
     event = decode_event(line)
     assert event.data.raw == "\U0001f4ce 週"
-    for source in (line.encode(), "\ufeff" + line, b"\xef\xbb\xbf" + line.encode()):
+    marked = ("\ufeff" + line, b"\xef\xbb\xbf" + line.encode())
+    for source in (line.encode(), *marked, f" \n{line}\t\r\n", line + "\n"):
         assert decode_event(source) == event
 
 

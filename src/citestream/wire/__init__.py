@@ -6,8 +6,11 @@ place. Encoding is strict, and gives fresh containers. One table of fields per c
 no converter library, since what a long answer costs is mostly the making of its many small values,
 which such a library does not make any cheaper than their constructors do.
 
+The spans of long citations are checked when decoding, like all else, and made at first use.
+
 ``event`` has the envelope, ``payloads`` and ``citations`` what it holds, ``fields`` the tables,
-``tree`` and ``text`` what JSON is, ``build`` how values are made.
+``columns`` and ``usual`` the quick ways for many values, ``tree`` and ``text`` what JSON is,
+``build`` how values are made.
 """
 
 from collections.abc import Mapping

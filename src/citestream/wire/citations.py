@@ -3,7 +3,12 @@
 Ids that clash or lead nowhere are the upstream's errors here, each with its place in the wire.
 """
 
-from typing import Any
+from collections.abc import Callable
+from itertools import chain
+from operator import itemgetter
+from typing import Any, NoReturn
+
+import attrs
 
 from ..errors import DecodeError, EncodeError
 from ..model import (
@@ -17,9 +22,11 @@ from ..model import (
     CitationSource,
     CitationSpan,
 )
+from .build import defer_spans
 from .columns import unions
-from .fields import Kind, array, record
+from .fields import MANY, Kind, array, record
 from .tree import Trail, misfit
+from .usual import are_usual, written_sources, written_spans
 
 __all__ = ("CITATIONS", "LOCATION", "REFERENCE", "SOURCE", "SPAN")
 
@@ -33,6 +40,9 @@ _LOCATIONS = {
 }
 _ENCODERS = {cls: _LOCATIONS[name].encode for name, (cls, _, _) in _RANGES.items()}
 _OTHER = record(CitationLocationOther)
+_id_of = itemgetter("id")
+_references_of = itemgetter("references")
+_source_id_of = itemgetter("sourceId")
 
 
 def _decode_location(tree: Any, trail: Trail, unread: list[Any]) -> Any:  # noqa: ANN401 - a JSON value
@@ -47,23 +57,58 @@ def _encode_location(value: Any, trail: Trail) -> Any:  # noqa: ANN401 - a JSON 
     return _ENCODERS.get(type(value), _OTHER.encode)(value, trail)
 
 
-def _check_sources(citations: Citations, trail: Trail) -> None:
+def _quickly(
+    kind: Kind, write: Callable[[tuple[Any, ...]], list[dict[str, Any]] | None], /
+) -> Kind:
+    """Return ``kind``, an array, with a quick way to encode a long one that is as usual."""
+
+    def encode(value: Any, trail: Trail) -> Any:  # noqa: ANN401 - checked here
+        trees = write(value) if type(value) is tuple and len(value) >= MANY else None
+        return kind.encode(value, trail) if trees is None else trees
+
+    return attrs.evolve(kind, encode=encode)
+
+
+def _check_sources(tree: dict[str, Any], trail: Trail) -> None:
     """Raise DecodeError unless ids differ and each reference has the id of a source."""
-    known: set[str] = set()
-    for index, source in enumerate(citations.sources):
-        if source.id in known:
-            double = (((trail, "sources"), index), "id")
-            raise misfit(DecodeError, double, "an id that no other source has", source.id)
-        known.add(source.id)
-    if {each.source_id for span in citations.spans for each in span.references} <= known:
-        return
+    known = set(map(_id_of, tree["sources"]))
+    if len(known) != len(tree["sources"]):
+        _explain_double(tree, trail)
+    references = chain.from_iterable(map(_references_of, tree["spans"]))
+    if not known.issuperset(map(_source_id_of, references)):
+        _explain_stray(tree, known, trail)
+
+
+def _explain_double(tree: dict[str, Any], trail: Trail) -> NoReturn:
+    first: dict[str, int] = {}
+    index, double = next(
+        (index, each)
+        for index, each in enumerate(map(_id_of, tree["sources"]))
+        if first.setdefault(each, index) != index
+    )
+    place = (((trail, "sources"), index), "id")
+    raise misfit(DecodeError, place, "an id that no other source has", double)
+
+
+def _explain_stray(tree: dict[str, Any], known: set[str], trail: Trail) -> NoReturn:
     place, stray = next(
-        (((((trail, "spans"), index), "references"), number), each.source_id)
-        for index, span in enumerate(citations.spans)
-        for number, each in enumerate(span.references)
-        if each.source_id not in known
+        (((((trail, "spans"), index), "references"), number), each["sourceId"])
+        for index, span in enumerate(tree["spans"])
+        for number, each in enumerate(span["references"])
+        if each["sourceId"] not in known
     )
     raise misfit(DecodeError, (place, "sourceId"), "the id of a source", stray)
+
+
+def _decode_citations(tree: Any, trail: Trail, unread: list[Any]) -> Any:  # noqa: ANN401 - a JSON value
+    """Decode citations. Many spans of the usual shape are checked now and made at first use."""
+    if not are_usual(tree, unread):
+        return _EAGER.decode(tree, trail, unread)
+    # Of the rest, what is wrong has the error that it has when the spans are read as well.
+    spans = tree["spans"]
+    citations = _EAGER.decode({**tree, "spans": []}, trail, unread)
+    defer_spans(citations, lambda: _SPANS.decode(spans, None, []))
+    return citations
 
 
 LOCATION = Kind(
@@ -78,8 +123,11 @@ SPAN = record(
     {tuple[CitationReference, ...]: array(REFERENCE)},
     ordered=("start_index", "end_index"),
 )
-CITATIONS = record(
+_SPANS = _quickly(array(SPAN), written_spans)
+_SOURCES = _quickly(array(SOURCE), written_sources)
+_EAGER = record(
     Citations,
-    {tuple[CitationSource, ...]: array(SOURCE), tuple[CitationSpan, ...]: array(SPAN)},
+    {tuple[CitationSource, ...]: _SOURCES, tuple[CitationSpan, ...]: _SPANS},
     check=_check_sources,
 )
+CITATIONS = attrs.evolve(_EAGER, decode=_decode_citations)

@@ -2,12 +2,11 @@
 
 A long answer has hundreds of spans and references. Taken one by one, each costs dozens of steps of
 the interpreter; taken as columns (all the start indexes, then all the end indexes), the
-same checks and writes run inside of C loops. The checks are those of ``fields``, asked once per
+same checks run inside of C loops. The checks are those of ``fields``, asked once per
 column. Whatever is unusual (an unknown key, a null, a wrong type) makes the answer None; then
 ``fields`` reads the values one by one, keeps what is to be kept, and words the errors.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 from operator import le
@@ -15,7 +14,7 @@ from types import NoneType
 from typing import Any, TypeAlias
 
 from ..model import NO_EXTRA
-from .build import blank, setters
+from .build import column_builder
 
 __all__ = ("Column", "Many", "Plan", "arrays", "passed", "records", "scalars", "unions")
 
@@ -65,7 +64,7 @@ def arrays(many_items: Many, /) -> Many:
 
 def records(cls: type[Any], plan: Plan, /, *, tagged: bool, bounds: tuple[int, int] | None) -> Many:
     """Return what makes a ``cls`` of each object. ``bounds`` are two fields that make a range."""
-    *writers, write_extra = setters(cls)
+    build = column_builder(cls)
 
     def many(values: Column, unread: list[Any]) -> Column | None:
         if set(map(type, values)) != _DICT:
@@ -85,11 +84,7 @@ def records(cls: type[Any], plan: Plan, /, *, tagged: bool, bounds: tuple[int, i
             bounds is not None and not _ranges(*map(columns.__getitem__, bounds))
         ):
             return None
-        made = list(map(blank, repeat(cls, count)))
-        for write, column in zip(writers, columns, strict=True):
-            deque(map(write, made, column), maxlen=0)
-        deque(map(write_extra, made, repeat(NO_EXTRA)), maxlen=0)
-        return made
+        return build([*columns, repeat(NO_EXTRA)])
 
     return many
 

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 from ..errors import DecodeError, EncodeError
 from ..events import SessionEvent, SessionEventType
 from ..model import NO_EXTRA
-from .build import blank, setters
-from .fields import FLAG, TEXT, Decode, Kind, absent, add_rest, rest
+from .build import blank, draft
+from .fields import FLAG, TEXT, Decode, Encode, absent, add_rest, rest
 from .payloads import PAYLOADS, RAW
 from .tree import Trail, misfit
 
@@ -23,26 +23,12 @@ _KINDS: dict[str, tuple[SessionEventType, Decode, bool]] = {
     for kind in SessionEventType
     if kind is not _UNKNOWN
 }
+_ENCODERS: dict[SessionEventType, Encode] = {kind: each.encode for kind, each in PAYLOADS.items()}
 _parse_time = datetime.fromisoformat
 _DATA: Trail = (None, "data")
-_OPTIONAL: tuple[tuple[str, str, Kind], ...] = (
-    ("parentId", "parent_id", TEXT),
-    ("agentId", "agent_id", TEXT),
-    ("ephemeral", "ephemeral", FLAG),
-)
+_TIME: Trail = (None, "timestamp")
 _KEYS = frozenset({"data", "id", "timestamp", "type", "parentId", "agentId", "ephemeral"})
-(
-    _set_data,
-    _set_type,
-    _set_id,
-    _set_timestamp,
-    _set_parent,
-    _set_agent,
-    _set_ephemeral,
-    _set_raw_type,
-    _set_text,
-    _set_extra,
-) = setters(SessionEvent)
+_Draft = draft(SessionEvent)
 
 
 def decode_tree(tree: Any, unread: list[Any], /) -> SessionEvent:  # noqa: ANN401 - a JSON value
@@ -67,31 +53,30 @@ def decode_tree(tree: Any, unread: list[Any], /) -> SessionEvent:  # noqa: ANN40
     try:
         moment = _parse_time(text)
     except ValueError:
-        raise misfit(DecodeError, (None, "timestamp"), "a time in ISO 8601 form", text) from None
+        raise misfit(DecodeError, _TIME, "a time in ISO 8601 form", text) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    event = blank(SessionEvent)
+    event: Any = blank(_Draft)
     if name in _KINDS:
-        kind, decode_data, typed = _KINDS[name]
+        event.type, decode_data, typed = _KINDS[name]
+        event.raw_type = None
         if typed and data is None:
             raise absent(tree, "data", None)
-        _set_raw_type(event, None)
     else:
-        kind, decode_data = _UNKNOWN, RAW.decode
-        _set_raw_type(event, name)
-    _set_data(event, decode_data(data, _DATA, unread))
-    _set_type(event, kind)
-    _set_id(event, identity)
-    _set_timestamp(event, moment)
-    _set_parent(event, parent)
-    _set_agent(event, agent)
-    _set_ephemeral(event, ephemeral)
-    _set_text(event, text)
+        event.type, decode_data, event.raw_type = _UNKNOWN, RAW.decode, name
+    event.data = decode_data(data, _DATA, unread)
+    event.id = identity
+    event.timestamp = moment
+    event.timestamp_text = text
+    event.parent_id = parent
+    event.agent_id = agent
+    event.ephemeral = ephemeral
     # A known key that is null is not held by a field: it goes to the rest.
     absences = (data is None) + (parent is None) + (agent is None) + (ephemeral is None)
     usual = len(tree) + absences == len(_KEYS)
-    _set_extra(event, NO_EXTRA if usual else rest(tree, _KEYS, unread))
-    return event
+    event.extra = NO_EXTRA if usual else rest(tree, _KEYS, unread)
+    event.__class__ = SessionEvent
+    return event  # type: ignore[no-any-return] # it is one by now
 
 
 def _explain(tree: dict[str, Any]) -> NoReturn:
@@ -110,31 +95,33 @@ def encode_tree(event: SessionEvent, /) -> dict[str, Any]:
     """Encode an event as fresh JSON values. Raises EncodeError."""
     if type(event) is not SessionEvent:
         raise misfit(EncodeError, None, "a SessionEvent", event)
+    identity, parent, agent, ephemeral = event.id, event.parent_id, event.agent_id, event.ephemeral
     tree = {
-        "id": TEXT.encode(event.id, (None, "id")),
+        "id": identity if type(identity) is str else TEXT.encode(identity, (None, "id")),
         "timestamp": _encode_time(event),
         "type": _encode_type(event),
     }
-    payload = PAYLOADS.get(event.type, RAW)
-    data = payload.encode(event.data, _DATA)
+    data = _ENCODERS.get(event.type, RAW.encode)(event.data, _DATA)
     if data is not None:
         tree["data"] = data
-    for wire, name, kind in _OPTIONAL:
-        value = getattr(event, name)
-        if value is not None:
-            tree[wire] = kind.encode(value, (None, wire))
+    if parent is not None:
+        tree["parentId"] = TEXT.encode(parent, (None, "parentId"))
+    if agent is not None:
+        tree["agentId"] = TEXT.encode(agent, (None, "agentId"))
+    if ephemeral is not None:
+        tree["ephemeral"] = FLAG.encode(ephemeral, (None, "ephemeral"))
     if event.extra is not NO_EXTRA:
         add_rest(tree, event.extra, _KEYS, None)
     return tree
 
 
 def _encode_time(event: SessionEvent) -> str:
-    moment, text, place = event.timestamp, event.timestamp_text, (None, "timestamp")
+    moment, text = event.timestamp, event.timestamp_text
     if type(moment) is not datetime or moment.tzinfo is None:
-        raise misfit(EncodeError, place, "a datetime with a time zone", moment)
+        raise misfit(EncodeError, _TIME, "a datetime with a time zone", moment)
     if text is None:
         return moment.isoformat()
-    plain: str = TEXT.encode(text, place)
+    plain: str = TEXT.encode(text, _TIME)
     return plain if _denotes(plain, moment) else moment.isoformat()
 
 

@@ -48,7 +48,7 @@ Encode: TypeAlias = Callable[[Any, Trail], Any]
 """Turns a typed value at a trail into a fresh JSON value."""
 
 Check: TypeAlias = Callable[[Any, Trail], None]
-"""Raises DecodeError where a value that came at a trail breaks an invariant."""
+"""Raises DecodeError where a JSON value at a trail, well-formed so far, breaks an invariant."""
 
 MANY = 8
 """From how many items on an array is tried as columns: setting these up costs some items' time."""
@@ -193,7 +193,7 @@ def record(
 
     ``kinds`` are those of its fields beyond the scalars. ``tag`` is the value of ``type`` on the
     wire where the class implies it. ``ordered`` names two attributes that make a range. ``check``
-    sees each value that was decoded.
+    sees each object whose fields have passed.
     """
     rows = fields(cls, kinds)
     return Kind(
@@ -246,10 +246,9 @@ def _record_decoder(
         values.append(NO_EXTRA if used == len(tree) else rest(tree, own, unread))
         if bounds:
             check_range(tree, bounds, trail)
-        made = build(values)
         if check:
-            check(made, trail)
-        return made
+            check(tree, trail)
+        return build(values)
 
     return decode
 
@@ -282,14 +281,14 @@ def _record_encoder(cls: type[Any], rows: Sequence[Field], *, tag: str | None) -
         if type(value) is not cls:
             raise misfit(EncodeError, trail, f"a value of type {cls.__name__}", value)
         tree: dict[str, Any] = {"type": tag} if tag else {}
-        *items, extra = items_of(value)
-        for (wire, exact, encode_field, required), item in zip(plan, items, strict=True):
+        # The last item, extra, is beyond the plan.
+        for (wire, exact, encode_field, required), item in zip(plan, items_of(value), strict=False):
             if type(item) is exact:
                 tree[wire] = item
             elif item is not None or required:
                 tree[wire] = encode_field(item, (trail, wire))
-        if extra is not NO_EXTRA:
-            add_rest(tree, extra, own, trail)
+        if value.extra is not NO_EXTRA:
+            add_rest(tree, value.extra, own, trail)
         return tree
 
     return encode

@@ -33,7 +33,7 @@ from ..events import (
     UserMessageData,
 )
 from ..model import NO_EXTRA, CitableSource, Citations
-from .build import blank, setters
+from .build import blank, draft
 from .citations import CITATIONS
 from .fields import ANYTHING, Kind, array, record
 from .tree import Trail, misfit
@@ -70,7 +70,7 @@ _RESULT = record(
     {tuple[CitableSource, ...]: array(record(CitableSource))},
 )
 _DELTA = record(AssistantMessageDeltaData)
-_set_message, _set_delta, _set_parent, _set_extra = setters(AssistantMessageDeltaData)
+_DeltaDraft = draft(AssistantMessageDeltaData)
 
 
 def _decode_delta(tree: Any, trail: Trail, unread: list[Any]) -> Any:  # noqa: ANN401 - a JSON value
@@ -78,13 +78,22 @@ def _decode_delta(tree: Any, trail: Trail, unread: list[Any]) -> Any:  # noqa: A
     if type(tree) is dict and len(tree) == 2:  # noqa: PLR2004 - the two keys below
         message, delta = tree.get("messageId"), tree.get("deltaContent")
         if type(message) is str and type(delta) is str:
-            data = blank(AssistantMessageDeltaData)
-            _set_message(data, message)
-            _set_delta(data, delta)
-            _set_parent(data, None)
-            _set_extra(data, NO_EXTRA)
+            data: Any = blank(_DeltaDraft)
+            data.message_id = message
+            data.delta_content = delta
+            data.parent_tool_call_id = None
+            data.extra = NO_EXTRA
+            data.__class__ = AssistantMessageDeltaData
             return data
     return _DELTA.decode(tree, trail, unread)
+
+
+def _encode_delta(value: Any, trail: Trail) -> Any:  # noqa: ANN401 - checked here
+    if type(value) is AssistantMessageDeltaData and value.extra is NO_EXTRA:
+        message, delta = value.message_id, value.delta_content
+        if type(message) is str and type(delta) is str and value.parent_tool_call_id is None:
+            return {"messageId": message, "deltaContent": delta}
+    return _DELTA.encode(value, trail)
 
 
 def _decode_raw(tree: Any, _trail: Trail, unread: list[Any]) -> Any:  # noqa: ANN401 - a JSON value
@@ -104,5 +113,5 @@ PAYLOADS: Mapping[SessionEventType, Kind] = MappingProxyType(
         kind: record(cls, {Citations: CITATIONS, ToolExecutionCompleteResult: _RESULT})
         for kind, cls in CLASSES.items()
     }
-    | {SessionEventType.ASSISTANT_MESSAGE_DELTA: Kind(decode=_decode_delta, encode=_DELTA.encode)}
+    | {SessionEventType.ASSISTANT_MESSAGE_DELTA: Kind(decode=_decode_delta, encode=_encode_delta)}
 )

@@ -77,8 +77,7 @@ def _find_loads() -> Callable[[str | bytes], Any] | None:
 
 def _parse(source: str | bytes) -> Any:  # noqa: ANN401 - a JSON value
     try:
-        text = source if isinstance(source, str) else source.decode()
-        return _decode(text.removeprefix("\ufeff"))
+        return _loads(source if isinstance(source, str) else source.decode())
     except DecodeError:
         raise
     except JSONDecodeError as error:
@@ -90,6 +89,16 @@ def _parse(source: str | bytes) -> Any:  # noqa: ANN401 - a JSON value
     except ValueError:
         got = "a number of more digits than Python reads"
     raise DecodeError(path="$", expected="JSON text", got=got)
+
+
+def _loads(text: str) -> Any:  # noqa: ANN401 - a JSON value
+    try:
+        value, end = _scan(text)
+        if end == len(text) or not text[end:].strip(_BLANK):
+            return value
+    except JSONDecodeError:
+        pass  # for a blank or a mark at the beginning, or an error that the other one words
+    return _decode(text.removeprefix("\ufeff"))
 
 
 def _finite(text: str) -> float:
@@ -109,5 +118,9 @@ def _no_number(text: str) -> DecodeError:
 
 _fast_loads = cache(_find_loads)
 _TEXT = (str, bytes)
-_decode = JSONDecoder(parse_float=_finite, parse_constant=_constant).decode
-_write = JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_BLANK = " \t\r\n"
+_decoder = JSONDecoder(parse_float=_finite, parse_constant=_constant)
+_scan = _decoder.raw_decode
+_decode = _decoder.decode
+# What holds itself reaches the limit of recursion: to look for it costs a fifth of the writing.
+_write = JSONEncoder(allow_nan=False, check_circular=False, separators=(",", ":")).encode

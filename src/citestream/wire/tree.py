@@ -14,6 +14,7 @@ from ..errors import DecodeError, EncodeError, brief
 
 __all__ = (
     "MAX_DEPTH",
+    "MAX_INTEGER",
     "MAX_VALUES",
     "TYPED_DEPTH",
     "Fault",
@@ -41,9 +42,11 @@ MAX_VALUES = 10_000_000
 """How many values a caller's mapping may hold: a few containers that share each other (YAML aliases
 make such) stand for any number of values once they are copied."""
 
+MAX_INTEGER = 10**4300 - 1
+"""The largest integer: the interpreter neither reads nor writes those of more digits."""
+
 _MAX_SEGMENTS = 24  # of a path in a message: room for every typed field
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
-_HUGE = 10**4300  # the interpreter neither reads nor writes integers of more digits
 _EXACT = 2.0**63
 _PLAIN = frozenset({str, bool, NoneType})
 _CONTAINERS = (dict, list, tuple, Mapping)
@@ -85,18 +88,16 @@ def settle(unread: list[Any], /) -> bool:
     been an integer: there is a parser that rounds those that fit no machine word.
     """
     exact = True
-    level: list[Any] = [unread]
+    level = unread
     for _ in range(MAX_DEPTH + 1):
-        below: list[Any] = []
-        for node in level:
-            for value in node.values() if type(node) is dict else node:
-                kind = type(value)
-                if kind is dict or kind is list:
-                    below.append(value)
-                elif kind is float and not -_EXACT < value < _EXACT:
-                    exact = False
-        if not below:
+        kinds = set(map(type, level))
+        if float in kinds and exact:
+            exact = all(-_EXACT < value < _EXACT for value in level if type(value) is float)
+        if dict not in kinds and list not in kinds:
             return exact
+        below = [value for node in level if type(node) is dict for value in node.values()]
+        if list in kinds:
+            below += [value for node in level if type(node) is list for value in node]
         level = below
     raise _too_deep(DecodeError, None, MAX_DEPTH)
 
@@ -148,7 +149,7 @@ def _copied_node(value: Any, trail: Trail, error: Fault, todo: list[_Task], dept
         return target
     if isinstance(value, str):
         return str.__str__(value)
-    if isinstance(value, int) and -_HUGE < value < _HUGE:
+    if isinstance(value, int) and -MAX_INTEGER <= value <= MAX_INTEGER:
         return int.__index__(value)
     if isinstance(value, float) and math.isfinite(value):
         return float.__float__(value)
