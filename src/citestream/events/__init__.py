@@ -1,6 +1,7 @@
-"""Session events: what an assistant's upstream sends and what a session gives out (SPEC section 3).
+"""Session events: what an upstream sends and what a session gives out (SPEC section 3).
 
-``types`` has the names, ``data`` the payloads, ``envelope`` the event. JSON is in ``wire``.
+``types`` has the names, ``data`` the payloads, ``envelope`` the event; ``native`` has what providers
+hand on of a vendor's answer, before it becomes events. JSON is in ``wire``.
 """
 
 from .data import (
@@ -28,10 +29,25 @@ from .data import (
     UserMessageData,
 )
 from .envelope import SessionEvent
+from .native import (
+    AnswerCitation,
+    AnswerEnd,
+    AnswerFailure,
+    AnswerItem,
+    AnswerText,
+    OffsetUnit,
+    SourceFacts,
+    TextRange,
+)
 from .types import SessionEventType
 
 __all__ = (
     "AbortData",
+    "AnswerCitation",
+    "AnswerEnd",
+    "AnswerFailure",
+    "AnswerItem",
+    "AnswerText",
     "AssistantIntentData",
     "AssistantMessageData",
     "AssistantMessageDeltaData",
@@ -41,6 +57,7 @@ __all__ = (
     "AssistantTurnEndData",
     "AssistantTurnStartData",
     "AssistantUsageData",
+    "OffsetUnit",
     "RawSessionEventData",
     "SessionErrorData",
     "SessionEvent",
@@ -51,6 +68,8 @@ __all__ = (
     "SessionShutdownData",
     "SessionStartData",
     "SessionWarningData",
+    "SourceFacts",
+    "TextRange",
     "ToolExecutionCompleteData",
     "ToolExecutionCompleteResult",
     "ToolExecutionStartData",

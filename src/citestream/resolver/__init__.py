@@ -2,10 +2,11 @@
 
 ``engine`` has the push object that a session runs; ``answer`` reads one whole answer, also for
 those who have no events; ``collection`` deduplicates and numbers; ``positions`` moves ranges;
-``options`` says how.
+``options`` says how. ``assembly`` and ``ranges`` make events of what providers hand on.
 """
 
 from .answer import Resolution, resolve
+from .assembly import AnswerAssembler
 from .collection import CitationCollection, source_key
 from .engine import MAX_OPEN_MESSAGES, Resolver
 from .options import CitationOptions
@@ -13,6 +14,7 @@ from .positions import visible_ranges
 
 __all__ = (
     "MAX_OPEN_MESSAGES",
+    "AnswerAssembler",
     "CitationCollection",
     "CitationOptions",
     "Resolution",

@@ -1,0 +1,110 @@
+"""What a provider hands on of a vendor's answer: text, citations with their offsets, and the end.
+
+A provider translates words, nothing else: offsets are handed on as they came, with their unit and
+with what the vendor says the range should hold. Converting and checking them, naming sources and
+merging them with markers is the resolver's.
+"""
+
+from enum import Enum
+from typing import Any, TypeAlias
+
+import attrs
+
+from ..errors import ModelError, brief
+from ..model import CitationLocation
+
+__all__ = (
+    "AnswerCitation",
+    "AnswerEnd",
+    "AnswerFailure",
+    "AnswerItem",
+    "AnswerText",
+    "OffsetUnit",
+    "SourceFacts",
+    "TextRange",
+)
+
+
+class OffsetUnit(Enum):
+    """What a vendor counts in."""
+
+    CODE_POINT = "code point"
+    UTF16 = "UTF-16 code unit"
+    UTF8 = "UTF-8 byte"
+
+
+@attrs.frozen(kw_only=True)
+class AnswerText:
+    """The next piece of text of a part of the answer.
+
+    Parts are a vendor's content blocks, by any number; the answer is their text joined, in the
+    order in which the parts first came.
+    """
+
+    text: str
+    part: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class TextRange:
+    """A range as a vendor gives it: 0-based, half-open, in ``unit``, from where ``part`` begins.
+
+    ``part`` None counts from the beginning of the answer. ``expected`` is the text that the vendor
+    says stands there, ``holds`` a text that must occur in it; where no unit makes it so, the range
+    is not trusted. An empty range is a point: what stands before it is cited.
+    """
+
+    start: int
+    end: int
+    unit: OffsetUnit
+    part: int | None = None
+    expected: str | None = None
+    holds: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class SourceFacts:
+    """What a vendor tells of a source. ``key`` is how the vendor tells sources apart."""
+
+    provider: str
+    key: tuple[object, ...] = ()
+    title: str | None = None
+    url: str | None = None
+    path: str | None = None
+
+
+def _place(_instance: object, _attribute: object, value: TextRange | int) -> None:
+    if not isinstance(value, TextRange | int) or isinstance(value, bool):
+        raise ModelError(f"AnswerCitation.place: expected a range or a part, got {brief(value)}")
+
+
+@attrs.frozen(kw_only=True)
+class AnswerCitation:
+    """One citation: ``place`` is the part that it covers as a whole, or a range.
+
+    ``cited_text`` is text of the source, never of the answer; ``location`` is in the source.
+    """
+
+    source: SourceFacts
+    place: TextRange | int = attrs.field(validator=_place)
+    cited_text: str | None = None
+    location: CitationLocation | None = None
+    metadata: dict[str, Any] | None = attrs.field(default=None, hash=False)
+
+
+@attrs.frozen(kw_only=True)
+class AnswerFailure:
+    """The vendor reported an error in the stream."""
+
+    message: str
+    error_type: str = "provider"
+
+
+@attrs.frozen(kw_only=True)
+class AnswerEnd:
+    """The answer is complete. ``model`` is the name that the vendor gave."""
+
+    model: str | None = None
+
+
+AnswerItem: TypeAlias = AnswerText | AnswerCitation | AnswerFailure | AnswerEnd
