@@ -1,7 +1,7 @@
 """Session events: what an upstream sends and what a session gives out (SPEC section 3).
 
-``types`` has the names, ``data`` the payloads, ``envelope`` the event; ``native`` has what providers
-hand on of a vendor's answer, before it becomes events. JSON is in ``wire``.
+``types`` has the names, ``data`` the payloads, ``envelope`` the event; ``native`` has what
+providers hand on of a vendor's answer, before it becomes events. JSON is in ``wire``.
 """
 
 from .data import (

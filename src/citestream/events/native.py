@@ -73,7 +73,7 @@ class SourceFacts:
     path: str | None = None
 
 
-def _place(_instance: object, _attribute: object, value: TextRange | int) -> None:
+def _place(_instance: object, _attribute: object, value: Any) -> None:  # noqa: ANN401 - checked here
     if not isinstance(value, TextRange | int) or isinstance(value, bool):
         raise ModelError(f"AnswerCitation.place: expected a range or a part, got {brief(value)}")
 
