@@ -13,8 +13,9 @@ CLASSES = [
     cls
     for module in (model, kinds)
     for cls in vars(module).values()
-    if isinstance(cls, type) and attrs.has(cls)
+    if isinstance(cls, type) and attrs.has(cls) and cls.__module__ != "citestream.events.native"
 ]
+"""All that travels as JSON; what providers hand on never does."""
 
 
 def values(cls):
