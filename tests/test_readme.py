@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -14,9 +15,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 PYTHON = [
-    (code, BLOCKS[index + 1][1])
-    for index, (kind, code) in enumerate(BLOCKS)
-    if kind == "python"
+    (code, BLOCKS[index + 1][1]) for index, (kind, code) in enumerate(BLOCKS) if kind == "python"
 ]
 
 
@@ -33,12 +32,24 @@ def test_python_prints_what_follows(code, printed):
     assert out.getvalue() == printed
 
 
-def test_the_first_command_prints_what_follows(capsysbinary):
-    kind, command = BLOCKS[0]
-    assert kind == "sh"
-    arguments = command.strip().rpartition(".venv/bin/citestream ")[2].split()
-    assert run(arguments) == 0
-    assert capsysbinary.readouterr().out.decode() == BLOCKS[1][1]
+COMMANDS = [
+    (command.rpartition(".venv/bin/citestream ")[2], BLOCKS[index + 1][1])
+    for index, (kind, command) in enumerate(BLOCKS)
+    if kind == "sh" and ".venv/bin/citestream " in command
+]
+
+
+@pytest.mark.parametrize(("command", "printed"), COMMANDS)
+def test_commands_print_what_follows(capsysbinary, command, printed):
+    assert run(shlex.split(command)) == 0
+    assert capsysbinary.readouterr().out.decode() == printed
+
+
+def test_the_first_command_asks_about_an_example():
+    assert BLOCKS[0][1].rpartition("/citestream ")[2].startswith('ask "')
+    example, original = ROOT / "examples" / "handbook.md", ROOT / "tests" / "data" / "handbook.md"
+    assert example.read_bytes() == original.read_bytes()
+    assert len(COMMANDS) >= 2
 
 
 def test_the_second_command_is_what_ci_runs():

@@ -170,13 +170,13 @@ SENTENCE = "Rents rose in May. "
 )
 def test_long_paragraphs_are_split_in_parts(monkeypatch, content):
     sizes = []
-    segment = module.segment
+    split = module.split_sentences
 
-    def counting(language, text):
+    def counting(text):
         sizes.append(len(text))
-        return segment(language, text)
+        return split(text)
 
-    monkeypatch.setattr(module, "segment", counting)
+    monkeypatch.setattr(module, "split_sentences", counting)
     claim_spans(content, range(0, len(content), 100))
     assert max(sizes) <= 4096
     assert sum(sizes) <= 1.2 * len(content)

@@ -1,5 +1,6 @@
 import io
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -66,7 +67,9 @@ def test_replay_keeps_what_the_upstream_cited(call):
     )
     assert (status, err) == (0, "")
     assert "before termination [1].\n" in out
-    assert "[4] Summary, https://legal.example/summary\n" in out
+    assert out.endswith(
+        "\n\n[5] Summary, https://legal.example/summary\n    > A summary of the agreement\n"
+    )
 
 
 def test_replay_shows_nothing_of_a_marker_that_is_cut_off(call):
@@ -178,7 +181,7 @@ def test_help_and_version(call):
 
 def command(*arguments, **options):
     code = "from citestream.cli import main; main()"
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
         timeout=60,
@@ -193,8 +196,23 @@ def test_a_reader_that_goes_away_is_no_error():
         f"sys.argv = ['citestream', 'replay', {MARKERS!r}];"
         "from citestream.cli import main; main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code], capture_output=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_what_is_left_to_write_to_a_reader_that_went_away_goes_nowhere(monkeypatch):
+    def gone(_text):
+        raise BrokenPipeError
+
+    moved = []
+    monkeypatch.setattr("citestream.cli.app.write", gone)
+    with Path(os.devnull).open("wb") as null, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", null)
+        patch.setattr("os.dup2", lambda old, new: moved.append((os.close(old), new)))
+        assert run(["--version"]) == 1
+        assert moved == [(None, null.fileno())]
 
 
 def test_main_ends_with_the_status(monkeypatch, capsys):
@@ -205,13 +223,12 @@ def test_main_ends_with_the_status(monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("citestream ")
 
 
-def test_text_that_is_not_utf8_is_one_line_too(monkeypatch, tmp_path):
+def test_text_that_is_not_utf8_is_one_line_too(call, tmp_path):
     file = tmp_path / "x"
     file.write_bytes(b"abc\xff")
-    monkeypatch.setattr(sys, "argv", ["citestream", "strip", str(file)])
-    with pytest.raises(SystemExit) as caught:
-        cli.main()
-    assert str(caught.value.code).startswith(f"citestream: error: {file}, byte 3: expected UTF-8")
+    status, out, err = call("strip", str(file))
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"citestream: error: {file}, byte 3: expected UTF-8")
 
 
 def test_an_interrupt_ends_quietly(monkeypatch):

@@ -12,6 +12,8 @@ from citestream import (
 )
 from citestream.render import marked_pieces, notes, one_line, safe_url
 
+CHARS = CitationLocationChar(start_index=22, end_index=75)
+
 
 def citations(*references, **source):
     return Citations(
@@ -57,6 +59,24 @@ def test_a_source_without_any_name_is_called_by_its_id():
         ({"location": CitationLocationBlock(start_block=3, end_block=5)}, "blocks 3-4"),
         ({"location": CitationLocationBlock(start_block=3, end_block=3)}, "block 3"),
         ({"location": CitationLocationChar(start_index=22, end_index=75)}, "characters 22-75"),
+        ({"location": CHARS, "provider_metadata": {"locator": "L8-L13"}}, "lines 8-13"),
+        ({"location": CHARS, "provider_metadata": {"locator": "l08\u201313"}}, "lines 8-13"),
+        ({"location": CHARS, "provider_metadata": {"locator": "L7-L7"}}, "line 7"),
+        ({"location": CHARS, "provider_metadata": {"locator": "C22-C75"}}, "C22-C75"),
+        (
+            {
+                "location": CitationLocationPage(start_page=2, end_page=3),
+                "provider_metadata": {"locator": "P2-P3"},
+            },
+            "pages 2-3",
+        ),
+        (
+            {
+                "location": CitationLocationBlock(start_block=3, end_block=5),
+                "provider_metadata": {"citableSourceId": "a"},
+            },
+            "blocks 4-5",
+        ),
         ({"location": CitationLocationOther(type="time")}, None),
         ({"provider_metadata": "opaque"}, None),
         ({}, None),
@@ -65,6 +85,43 @@ def test_a_source_without_any_name_is_called_by_its_id():
 def test_places_are_said_once_in_words(reference, place):
     (note,) = notes(citations(reference, reference))
     assert note.places == ((place,) if place else ())
+
+
+def test_the_lines_of_vendors_are_said_in_their_words():
+    reference = {"location": CHARS, "provider_metadata": {"locator": "L8"}}
+    assert notes(citations(reference, provider="anthropic"))[0].places == ("L8",)
+
+
+def test_every_place_that_is_quoted_has_a_note_of_its_own():
+    def span(end, *references):
+        made = [CitationReference(source_id=i, **rest) for i, rest in references]
+        return CitationSpan(start_index=0, end_index=end, references=made)
+
+    memo = {"location": CHARS, "cited_text": "Memo."}
+    last = {"location": CHARS, "cited_text": "Last."}
+    page = {"location": CitationLocationPage(start_page=1, end_page=1)}
+    both = Citations(
+        sources=[CitationSource(id=i, provider="client", title=i) for i in ("s0", "s1", "s2")],
+        spans=[
+            span(1, ("s1", memo), ("s0", page)),
+            span(2, ("s1", last), ("s1", memo), ("s0", {})),
+        ],
+    )
+    found = notes(both, quoted_in="ab")
+    assert [(n.number, n.label, n.places, n.quote) for n in found] == [
+        (1, "s1", ("characters 22-75",), ("Memo.",)),
+        (2, "s0", ("page 1",), ()),
+        (3, "s1", ("characters 22-75",), ("Last.",)),
+        (4, "s2", (), ()),
+    ]
+    assert marked_pieces("ab", both, quotes=True) == [("a", (1, 2)), ("b", (3, 1, 2)), ("", ())]
+    assert [n.label for n in notes(both)] == ["s0", "s1", "s2"]
+
+
+def test_without_any_text_of_a_source_the_notes_are_those_of_sources():
+    plain = citations({"location": CHARS, "cited_text": ""}, {}, title="Memo")
+    assert notes(plain, quoted_in="a") == notes(plain)
+    assert marked_pieces("ab", plain, quotes=True) == marked_pieces("ab", plain)
 
 
 def test_without_citations_there_is_nothing_to_say():

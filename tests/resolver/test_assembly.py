@@ -63,6 +63,13 @@ def test_text_streams_and_the_end_makes_the_message():
     assert (message.content, message.citations, message.model) == ("Rents rose.", None, "m-1")
 
 
+def test_an_empty_piece_begins_the_message_and_shows_nothing():
+    assert kinds(assemble(text(""), AnswerEnd())) == [
+        "assistant.message_start",
+        "assistant.message",
+    ]
+
+
 def test_every_answer_is_a_message_of_its_own():
     events = assemble(text("One."), AnswerEnd(), AnswerEnd(), text("Two."), AnswerEnd())
     messages = [e.data for e in events if e.type.value == "assistant.message"]

@@ -101,3 +101,11 @@ def test_what_else_an_upstream_sent_stays():
     built = collection.build()
     assert isinstance(built, Citations)
     assert (built.extra["version"], built.spans[0].extra["score"], len(built.spans)) == (2, 1, 2)
+
+
+def test_a_span_with_many_references_still_has_each_once():
+    collection = CitationCollection()
+    collection.add_source(("k",), source())
+    added = [collection.add((0, 1), ("k",), reference(), mark=n % 40) for n in range(120)]
+    assert added == [True] * 40 + [False] * 80
+    assert len(collection.build().spans[0].references) == 40

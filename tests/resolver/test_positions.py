@@ -17,6 +17,7 @@ NAME = '\ue200entity\ue202["x","Ada"]\ue201'
         (f"{MARK}Rents rose.", f"{MARK}Rents", "Rents"),
         (f"By {NAME} alone.", NAME, "Ada"),
         (f"By {NAME} alone.", f"{NAME} alone", "Ada alone"),
+        (f"By {NAME} alone.", f"{NAME[3:]} alone", " alone"),
         (f"{MARK}", MARK, ""),
     ],
 )

@@ -28,7 +28,9 @@ from citestream import (
     wire,
 )
 from citestream.events import AssistantMessageData
-from citestream.markers import MarkedText
+from citestream.markers import LINES, PAGES, MarkedText
+from citestream.prompts import PromptOptions
+from citestream.sources import Granularity
 
 
 def locations(location: CitationLocation) -> int:
@@ -50,7 +52,9 @@ def texts(text: str) -> None:
     assert_type(answer, Resolution)
     assert_type(answer.citations, Citations | None)
     assert_type(render.markdown(answer.content, answer.citations, anchor_prefix="a"), str)
-    assert_type(parse_markers(text, syntax=MarkerSyntax(highlight=None)), MarkedText)
+    syntax = MarkerSyntax(highlight=None, locators=(LINES, PAGES))
+    assert_type(parse_markers(text, syntax=syntax), MarkedText)
+    PromptOptions(syntax=syntax, granularities=[Granularity.LINE])
     assert_type(strip_citations(text, extract_citations(text, families=["cite"])), str)
     assert_type(MarkerFilter().feed(format_marker("a")), list[str])
 

@@ -1,10 +1,11 @@
 """What a marker supports: the range of the answer that a citation is shown for.
 
-``regions`` finds the paragraphs, list items and cells that a claim stays within, ``spans`` the
-claims.
+``regions`` finds the paragraphs, list items and cells that a claim stays within, ``sentences`` cuts
+them into sentences, ``spans`` finds the claims.
 """
 
 from .regions import Region, regions
+from .sentences import split_sentences
 from .spans import CLAIM_SPANS, claim_spans
 
-__all__ = ("CLAIM_SPANS", "Region", "claim_spans", "regions")
+__all__ = ("CLAIM_SPANS", "Region", "claim_spans", "regions", "split_sentences")

@@ -13,11 +13,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from sentencex import segment
-
 from ..errors import OptionError, brief
-from ..offsets import well_formed
 from .regions import Region, regions
+from .sentences import split_sentences
 
 __all__ = ("CLAIM_SPANS", "claim_spans")
 
@@ -101,7 +99,7 @@ class _Claims:
         ended = False  # the sentence before is complete
         while not region.whole and at < region.end:
             end = min(at + _WINDOW, region.end)
-            sentences = _sentences(self._content[at:end])
+            sentences = split_sentences(self._content[at:end])
             goes_on = end < region.end and len(sentences) == 1
             if end < region.end and not goes_on:
                 sentences.pop()
@@ -119,14 +117,6 @@ class _Claims:
         """Return where a claim starts that shares its sentence with the markers before it."""
         start = _forth(self._content, previous[1], end, _LEADING)
         return start if start < end else previous[0]
-
-
-def _sentences(text: str) -> list[str]:
-    """Split ``text`` into sentences that make it up, with any lone surrogates replaced."""
-    try:
-        return list(segment("en", text))
-    except UnicodeEncodeError:
-        return list(segment("en", "".join(map(well_formed, text))))
 
 
 def _forth(content: str, start: int, end: int, characters: str) -> int:

@@ -1,11 +1,10 @@
 """The ``citestream`` command. Needs the ``cli`` extra; everything else of the package does not.
 
-``app`` has the commands, ``logs`` reads event logs, ``output`` writes for a terminal or a pipe.
+``app`` and ``ask`` have the commands, ``inputs`` finds and reads the files to cite, ``logs`` reads
+event logs, ``answers`` prints answers, ``output`` writes for a terminal or a pipe.
 """
 
 import sys
-
-from ..errors import CitestreamError
 
 __all__ = ("main",)
 
@@ -20,7 +19,5 @@ def main() -> None:
         sys.exit(f"citestream: error: {error.name} is missing: pip install 'citestream[cli]'")
     try:
         sys.exit(run(sys.argv[1:]))
-    except CitestreamError as error:
-        sys.exit(f"citestream: error: {error}")
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)

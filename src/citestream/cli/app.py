@@ -1,4 +1,7 @@
-"""The commands of ``citestream``: what each takes and what it prints."""
+"""The commands of ``citestream``: what each takes and what it prints.
+
+``replay``, ``extract`` and ``strip`` are here, ``ask`` and ``prompt`` in ``ask``.
+"""
 
 import os
 import sys
@@ -12,25 +15,17 @@ import typer
 from typer.exceptions import TyperException
 
 from .. import __version__
-from ..errors import DecodeError, brief
+from ..errors import CitestreamError, DecodeError, brief
 from ..events import AssistantMessageData, AssistantMessageDeltaData, SessionEvent
 from ..markers import MarkedText, ParsedMarker, parse_markers
-from ..model import Citations
-from ..render import markdown, plain
 from ..resolver import Resolver
 from ..wire import encode_event, encode_json
+from .answers import AnswerFormat, print_answer
+from .ask import ask, prompt
 from .logs import read_log
-from .output import bar, complain, printable, write
+from .output import bar, complain, write
 
-__all__ = ("ListFormat", "ReplayFormat", "citestream", "extract", "replay", "run", "strip")
-
-
-class ReplayFormat(StrEnum):
-    """How ``replay`` prints."""
-
-    MARKDOWN = "markdown"
-    PLAIN = "plain"
-    JSON = "json"
+__all__ = ("ListFormat", "citestream", "extract", "replay", "run", "strip")
 
 
 class ListFormat(StrEnum):
@@ -40,7 +35,7 @@ class ListFormat(StrEnum):
     JSON = "json"
 
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="citestream",
     help="Show answers of assistants together with their citations.",
     add_completion=False,
@@ -63,13 +58,17 @@ def citestream(
         write(context.get_help() + "\n")
 
 
+app.command()(ask)
+app.command()(prompt)
+
+
 @app.command()
 def replay(
     file: _File,
     *,
     format: Annotated[  # noqa: A002 - the option's name
-        ReplayFormat, typer.Option(help="How to print answers; json prints every event.")
-    ] = ReplayFormat.MARKDOWN,
+        AnswerFormat, typer.Option(help="How to print answers; json prints every event.")
+    ] = AnswerFormat.MARKDOWN,
 ) -> None:
     """Print the answers of an event log with their citations.
 
@@ -90,7 +89,7 @@ def replay(
                 yield from resolver.feed(event)
             yield from resolver.finish()
 
-        if format is ReplayFormat.JSON:
+        if format is AnswerFormat.JSON:
             for event in events():
                 write(encode_json(encode_event(event)) + "\n")
         else:
@@ -126,7 +125,7 @@ def strip(file: _File = "-") -> None:
     write(_read_marked(file).content)
 
 
-def _print_answers(file: str, events: Iterator[SessionEvent], style: ReplayFormat) -> None:
+def _print_answers(file: str, events: Iterator[SessionEvent], style: AnswerFormat) -> None:
     open_text: dict[tuple[str | None, str], list[str]] = {}
     printed = 0
     for event in events:
@@ -137,25 +136,13 @@ def _print_answers(file: str, events: Iterator[SessionEvent], style: ReplayForma
             open_text.pop((event.agent_id, data.message_id), None)
             if data.content.strip():
                 printed += 1
-                _print_answer(data.content, data.citations, style, printed)
+                print_answer(data.content, data.citations, style=style, number=printed)
     for (_, message_id), pieces in open_text.items():
         text = "".join(pieces)
         if text.strip():
             printed += 1
-            _print_answer(text, None, style, printed)
+            print_answer(text, None, style=style, number=printed)
             complain(f"{file}: message {brief(message_id)} is cut off: its final event is missing")
-
-
-def _print_answer(
-    content: str, citations: Citations | None, style: ReplayFormat, number: int
-) -> None:
-    if number > 1:
-        write("\n---\n\n")
-    if style is ReplayFormat.PLAIN:
-        text = plain(content, citations)
-    else:
-        text = markdown(content, citations, anchor_prefix="" if number == 1 else f"{number}-")
-    write(printable(text).rstrip("\n") + "\n")
 
 
 def _columns(marker: ParsedMarker) -> str:
@@ -218,5 +205,8 @@ def run(arguments: list[str], /) -> int:
         return 1
     except OSError as error:
         complain(f"citestream: error: {error.filename or 'input'}: {error.strerror or error}")
+        return 1
+    except CitestreamError as error:
+        complain(f"citestream: error: {error}")
         return 1
     return int(status or 0)

@@ -112,6 +112,15 @@ BLOCKS = LocatorPattern(unit="block", prefix="B")
 CHARACTERS = LocatorPattern(unit="char", prefix="C")
 
 
+# Spelled out, since type checkers cannot tell what ``tuple`` takes as a converter.
+def _all_families(families: Iterable[Family]) -> tuple[Family, ...]:
+    return tuple(families)
+
+
+def _all_patterns(patterns: Iterable[LocatorPattern]) -> tuple[LocatorPattern, ...]:
+    return tuple(patterns)
+
+
 @attrs.frozen(kw_only=True, cache_hash=True)
 class MarkerSyntax:
     """The whole syntax of markers, one value for prompt, parser, validator and filter.
@@ -129,9 +138,9 @@ class MarkerSyntax:
     delimiter: str = "\ue202"
     stop: str = "\ue201"
     highlight: tuple[str, str, str] | None = ("\ue203", "\ue204", "\ue206")
-    families: tuple[Family, ...] = attrs.field(default=FAMILIES, converter=tuple)
+    families: tuple[Family, ...] = attrs.field(default=FAMILIES, converter=_all_families)
     id_pattern: str = "[A-Za-z0-9_-]+"
-    locators: tuple[LocatorPattern, ...] = attrs.field(default=(LINES,), converter=tuple)
+    locators: tuple[LocatorPattern, ...] = attrs.field(default=(LINES,), converter=_all_patterns)
     max_length: int = 4096
 
     def __attrs_post_init__(self) -> None:

@@ -5,6 +5,7 @@ to the functions of ``rendering``, so the rules always fit what is shown. Delibe
 how finely a source is cited (it says so itself), the syntax of markers (``markers.MarkerSyntax``).
 """
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Literal
 
@@ -49,6 +50,15 @@ def _members(kind: type[Enum]) -> Any:  # noqa: ANN401 - an attrs validator
     return check
 
 
+# Spelled out, since type checkers cannot tell what ``tuple`` takes as a converter.
+def _granularities(values: Iterable[Granularity]) -> tuple[Granularity, ...]:
+    return tuple(values)
+
+
+def _considerations(values: Iterable[Consideration]) -> tuple[Consideration, ...]:
+    return tuple(values)
+
+
 @attrs.frozen(kw_only=True)
 class PromptOptions:
     """How sources are shown and cited.
@@ -70,7 +80,7 @@ class PromptOptions:
         default="tool", validator=_one_of("tool", "context")
     )
     granularities: tuple[Granularity, ...] = attrs.field(
-        default=(Granularity.BLOCK,), converter=tuple, validator=_members(Granularity)
+        default=(Granularity.BLOCK,), converter=_granularities, validator=_members(Granularity)
     )
     ids_per_marker: Literal["one", "many"] = attrs.field(
         default="one", validator=_one_of("one", "many")
@@ -79,7 +89,7 @@ class PromptOptions:
         default="ids", validator=_one_of("ids", "numbers")
     )
     considerations: tuple[Consideration, ...] = attrs.field(
-        default=(), converter=tuple, validator=_members(Consideration)
+        default=(), converter=_considerations, validator=_members(Consideration)
     )
 
     def __attrs_post_init__(self) -> None:

@@ -1,12 +1,23 @@
 """Answers for people: content and citations in, text for one kind of reader out.
 
 All renderers are pure functions of ``(content, citations)``. ``notes`` has what they share:
-numbers, labels, places. Nothing that a stranger wrote can be markup, a link or a control
-character there.
+numbers, labels, places; ``quotes`` has the words of a source. Nothing that a stranger wrote can be
+markup, a link or a control character there.
 """
 
 from .markdown import markdown
 from .notes import Note, marked_pieces, notes, one_line, safe_url
 from .plain import plain
+from .quotes import QUOTE_LENGTH, quote_lines
 
-__all__ = ("Note", "markdown", "marked_pieces", "notes", "one_line", "plain", "safe_url")
+__all__ = (
+    "QUOTE_LENGTH",
+    "Note",
+    "markdown",
+    "marked_pieces",
+    "notes",
+    "one_line",
+    "plain",
+    "quote_lines",
+    "safe_url",
+)

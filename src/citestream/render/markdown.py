@@ -8,12 +8,26 @@ from .notes import Note, marked_pieces, notes
 __all__ = ("markdown",)
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!$&^])")
+# A quotation is to be read as it stands in the source: a character that is markup only at the
+# beginning of a line (headings) or in a line of its like (rules, table delimiters) stays elsewhere.
+# Lists stay lists: the mark before every line keeps them inside the quotation.
+_INLINE = re.compile(r"([\\`*_{}\[\]<>~$&^])")
+_BLOCK = re.compile(r"\A(\s*)(#|[-=|:](?=[-=|:\s]*\Z))")
 
 
-def markdown(content: str, citations: Citations | None, /, *, anchor_prefix: str = "") -> str:
+def markdown(
+    content: str,
+    citations: Citations | None,
+    /,
+    *,
+    anchor_prefix: str = "",
+    quotes: bool = False,
+) -> str:
     r"""Return ``content`` with a footnote for every source: ``[^1]`` behind what it supports.
 
     ``anchor_prefix`` goes before every footnote's number, so that several answers share a page.
+    With ``quotes`` there is a footnote for every place of which the source's text is known, and
+    that text under it, as ``QUOTE_LENGTH`` allows.
 
     >>> from citestream.resolver import resolve
     >>> answer = resolve("Rents rose. \ue200cite\ue202turn0file0\ue202L8\ue201")
@@ -22,15 +36,20 @@ def markdown(content: str, citations: Citations | None, /, *, anchor_prefix: str
     <BLANKLINE>
     [^1]: turn0file0, L8
     """
-    pieces = marked_pieces(content, citations)
+    pieces = marked_pieces(content, citations, quotes=quotes)
     body = "".join(
         piece + "".join(f"[^{anchor_prefix}{number}]" for number in numbers)
         for piece, numbers in pieces
     )
-    listed = [f"[^{anchor_prefix}{note.number}]: {_note(note)}" for note in notes(citations)]
+    listed = [
+        "\n".join([f"[^{anchor_prefix}{note.number}]: {_note(note)}", *map(_quoted, note.quote)])
+        for note in notes(citations, quoted_in=content if quotes else None)
+    ]
     if not listed:
         return body
-    return body.rstrip("\n") + "\n\n" + "\n".join(listed)
+    # A blank line behind a quotation, or the next footnote would be read as its last line.
+    between = "\n\n" if any("\n" in note for note in listed) else "\n"
+    return body.rstrip("\n") + "\n\n" + between.join(listed)
 
 
 def _note(note: Note) -> str:
@@ -40,3 +59,10 @@ def _note(note: Note) -> str:
     elif note.url:
         label = f"[{label}](<{note.url}>)"
     return ", ".join([label, *(_MARKUP.sub(r"\\\1", place) for place in note.places)])
+
+
+def _quoted(line: str) -> str:
+    """Return a line of a quotation inside a footnote, in which nothing is markup."""
+    line = _INLINE.sub(r"\\\1", line)
+    line = _BLOCK.sub(r"\1\\\2", line)
+    return f"    > {line}".rstrip()

@@ -7,7 +7,8 @@ and escaping it for the sink is the renderer's job.
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import attrs
 
@@ -18,27 +19,35 @@ from ..model import (
     CitationReference,
     Citations,
     CitationSource,
+    CitationSpan,
 )
 from ..offsets import from_utf16_many
+from .quotes import quote_lines
 
 __all__ = ("Note", "marked_pieces", "notes", "one_line", "safe_url")
 
 _URL = re.compile(r"(?:https?://|mailto:)[^\s\"'<>\\^`{|}\x00-\x20\x7f-\xa0]+", re.IGNORECASE)
+_LINES = re.compile("L([0-9]+)(?:[-\u2013]L?([0-9]+))?", re.IGNORECASE)
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+
+_Key: TypeAlias = tuple[str, str | None, str | None]
+"""What a note is for: a source, and where it is quoted the place and its text."""
 
 
 @attrs.frozen(kw_only=True)
 class Note:
-    """A source as a list of sources shows it.
+    """A source as a list of sources shows it, or one place in it that is quoted.
 
     ``label`` is its title, else its URL, path or id; ``url`` is set when it may be a link;
     ``places`` says where in the source the answer's claims are, each once, in order of citation.
+    ``quote`` holds the lines of the source that are shown under a note of one place.
     """
 
     number: int
     label: str
     url: str | None
     places: tuple[str, ...]
+    quote: tuple[str, ...] = ()
 
 
 def one_line(text: str, /) -> str:
@@ -56,46 +65,61 @@ def safe_url(url: str | None, /) -> str | None:
     return url if url is not None and _URL.fullmatch(url) else None
 
 
-def notes(citations: Citations | None, /) -> list[Note]:
-    """Return a note for every source, numbered from 1 in the order of the sources."""
+def notes(citations: Citations | None, /, *, quoted_in: str | None = None) -> list[Note]:
+    """Return a note for every source, numbered from 1 in the order of the sources.
+
+    With the content that cites them as ``quoted_in``, there is a note for every place of which the
+    source's text is known, with that text, and the numbers follow the content.
+    """
     if citations is None:
         return []
-    places: dict[str, dict[str, None]] = {source.id: {} for source in citations.sources}
+    sources = {source.id: source for source in citations.sources}
+    places: dict[_Key, dict[str, None]] = {
+        key: {} for key in _numbers(citations, quotes=quoted_in is not None)
+    }
+    quotes: dict[_Key, tuple[str, ...]] = {}
     ids: dict[str, str] = {}
-    for span in citations.spans:
-        for reference in span.references:
-            place = _place(reference)
-            if place:
-                places[reference.source_id][place] = None
-            name = _detail(reference, "citableSourceId")
-            if name:
-                ids.setdefault(reference.source_id, name)
+    for span, reference in _references(citations):
+        source = sources[reference.source_id]
+        key = _key(source, reference, quotes=quoted_in is not None)
+        place = _place(source, reference)
+        if place:
+            places[key][place] = None
+        if key[2] is not None and key not in quotes:
+            quotes[key] = quote_lines(key[2], claim=span.slice(quoted_in or ""))
+        name = _detail(reference, "citableSourceId")
+        if name:
+            ids.setdefault(source.id, name)
     return [
         Note(
             number=number,
-            label=_label(source, ids.get(source.id)),
-            url=safe_url(source.url),
-            places=tuple(places[source.id]),
+            label=_label(sources[key[0]], ids.get(key[0])),
+            url=safe_url(sources[key[0]].url),
+            places=tuple(found),
+            quote=quotes.get(key, ()),
         )
-        for number, source in enumerate(citations.sources, 1)
+        for number, (key, found) in enumerate(places.items(), 1)
     ]
 
 
 def marked_pieces(
-    content: str, citations: Citations | None, /
+    content: str, citations: Citations | None, /, *, quotes: bool = False
 ) -> list[tuple[str, tuple[int, ...]]]:
     """Cut ``content`` behind every span: pairs of a piece and the numbers that follow it.
 
-    Joined, the pieces are the content. Each number comes once behind a piece.
+    Joined, the pieces are the content. Each number comes once behind a piece. The numbers are those
+    of ``notes``, which may quote.
     """
     if citations is None or not citations.spans:
         return [(content, ())]
-    numbers = {source.id: number for number, source in enumerate(citations.sources, 1)}
+    sources = {source.id: source for source in citations.sources}
+    numbers = _numbers(citations, quotes=quotes)
     marks: dict[int, dict[int, None]] = {}
     ends = from_utf16_many(content, [span.end_index for span in citations.spans])
     for end, span in zip(ends, citations.spans, strict=True):
         for reference in span.references:
-            marks.setdefault(end, {})[numbers[reference.source_id]] = None
+            key = _key(sources[reference.source_id], reference, quotes=quotes)
+            marks.setdefault(end, {})[numbers[key]] = None
     pieces = []
     begin = 0
     for end in sorted(marks):
@@ -103,6 +127,28 @@ def marked_pieces(
         begin = end
     pieces.append((content[begin:], ()))
     return pieces
+
+
+def _references(citations: Citations) -> Iterator[tuple[CitationSpan, CitationReference]]:
+    return ((span, reference) for span in citations.spans for reference in span.references)
+
+
+def _numbers(citations: Citations, *, quotes: bool) -> dict[_Key, int]:
+    """Return the numbers of the notes, in their order, by what they are for."""
+    sources = {source.id: source for source in citations.sources}
+    keys: dict[_Key, None] = {}
+    if quotes and any(reference.cited_text for _, reference in _references(citations)):
+        for _, reference in _references(citations):
+            keys[_key(sources[reference.source_id], reference, quotes=True)] = None
+    noted = {source_id for source_id, _, _ in keys}
+    keys.update({(source_id, None, None): None for source_id in sources if source_id not in noted})
+    return {key: number for number, key in enumerate(keys, 1)}
+
+
+def _key(source: CitationSource, reference: CitationReference, *, quotes: bool) -> _Key:
+    if quotes and reference.cited_text:
+        return source.id, _place(source, reference), reference.cited_text
+    return source.id, None, None
 
 
 def _label(source: CitationSource, name: str | None) -> str:
@@ -119,17 +165,23 @@ def _detail(reference: CitationReference, key: str) -> str | None:
     return one_line(value) if isinstance(value, str) else None
 
 
-def _place(reference: CitationReference) -> str | None:
+def _place(source: CitationSource, reference: CitationReference) -> str | None:
     location = reference.location
     locator = _detail(reference, "locator")
-    if locator:
-        return locator
+    client = source.provider == "client"
     if isinstance(location, CitationLocationPage):
         return _range("page", location.start_page, location.end_page)
+    if isinstance(location, CitationLocationChar) and client and locator:
+        lines = _LINES.fullmatch(locator)
+        if lines is not None:
+            return _range("line", int(lines[1]), int(lines[2] or lines[1]))
+    if locator:
+        return locator
     if isinstance(location, CitationLocationBlock):
-        return _range(
-            "block", location.start_block, max(location.start_block, location.end_block - 1)
-        )
+        # Vendors number blocks from 0, prompts those of registered sources from 1.
+        base = int(client and _detail(reference, "citableSourceId") is not None)
+        first, last = location.start_block + base, location.end_block - 1 + base
+        return _range("block", first, max(first, last))
     if isinstance(location, CitationLocationChar):
         return f"characters {location.start_index}-{location.end_index}"
     return None

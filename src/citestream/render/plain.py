@@ -1,13 +1,16 @@
 """An answer as plain text with numbered references."""
 
 from ..model import Citations
-from .notes import marked_pieces, notes
+from .notes import Note, marked_pieces, notes
 
 __all__ = ("plain",)
 
 
-def plain(content: str, citations: Citations | None, /) -> str:
+def plain(content: str, citations: Citations | None, /, *, quotes: bool = False) -> str:
     r"""Return ``content`` with ``[1]`` behind what a source supports, and the list of sources.
+
+    With ``quotes`` every place of which the source's text is known has a number, and that text
+    under it, as ``QUOTE_LENGTH`` allows.
 
     >>> from citestream.resolver import resolve
     >>> answer = resolve("Rents rose. \ue200cite\ue202turn0file0\ue202L8\ue201")
@@ -16,20 +19,20 @@ def plain(content: str, citations: Citations | None, /) -> str:
     <BLANKLINE>
     [1] turn0file0, L8
     """
-    pieces = marked_pieces(content, citations)
+    pieces = marked_pieces(content, citations, quotes=quotes)
     body = "".join(
         piece + "".join(f" [{number}]" for number in numbers) for piece, numbers in pieces
     )
     listed = [
-        ", ".join(
-            [
-                f"[{note.number}] {note.label}",
-                *([note.url] if note.url and note.url != note.label else []),
-                *note.places,
-            ]
-        )
-        for note in notes(citations)
+        "\n".join([_line(note), *(f"    > {line}".rstrip() for line in note.quote)])
+        for note in notes(citations, quoted_in=content if quotes else None)
     ]
     if not listed:
         return body
-    return body.rstrip("\n") + "\n\n" + "\n".join(listed)
+    between = "\n\n" if any("\n" in note for note in listed) else "\n"
+    return body.rstrip("\n") + "\n\n" + between.join(listed)
+
+
+def _line(note: Note) -> str:
+    urls = [note.url] if note.url and note.url != note.label else []
+    return ", ".join([f"[{note.number}] {note.label}", *urls, *note.places])
