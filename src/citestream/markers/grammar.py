@@ -34,17 +34,17 @@ class Grammar:
 
     def __init__(self, syntax: MarkerSyntax, /) -> None:
         self.syntax = syntax
-        self.kinds = {family.name: family.kind for family in syntax.families}
+        self.kinds: dict[str, FamilyKind] = {family.name: family.kind for family in syntax.families}
         names = sorted(self.kinds, key=len, reverse=True)
         openings = [name + mark for name in names for mark in (syntax.delimiter, syntax.stop)]
-        self.longest_opening = max(map(len, openings), default=0)
-        self.cut_openings = {o[:size] for o in openings for size in range(len(o))}
+        self.longest_opening: int = max(map(len, openings), default=0)
+        self.cut_openings: set[str] = {o[:size] for o in openings for size in range(len(o))}
         """What a text that ends right after it may still make the beginning of a marker."""
         ends = f"{re.escape(syntax.delimiter)}|{re.escape(syntax.stop)}"
         families = "|".join(map(re.escape, names)) or "(?!)"
-        self.head = re.compile(f"({families})(?={ends})")
+        self.head: re.Pattern[str] = re.compile(f"({families})(?={ends})")
         """A family of the syntax with the delimiter that must follow it."""
-        self.opening = re.compile(f"(?:{families})(?:{ends})")
+        self.opening: re.Pattern[str] = re.compile(f"(?:{families})(?:{ends})")
         """The same, with the delimiter: what makes a marker of a START before it."""
         marks = (syntax.delimiter, syntax.stop)
         cut_marks = "|".join(re.escape(m[:size]) for m in marks for size in range(1, len(m)))
@@ -52,7 +52,7 @@ class Grammar:
             rf"(?:[ \t]*{re.escape(syntax.delimiter)}[ \t]*(?:{syntax.id_pattern})?)*"
             rf"(?:(?:{cut_marks or '(?!)'})\Z)?"
         )
-        self.special = re.compile(
+        self.special: re.Pattern[str] = re.compile(
             f"{re.escape(syntax.start)}|[{re.escape(''.join(syntax.highlight or ''))}\ud800-\udfff]"
         )
         """Where anything but plain text may begin."""

@@ -70,7 +70,7 @@ class VisibleText:
                 f"other_families: wanted one of {', '.join(OTHER_FAMILIES)}, "
                 f"got {brief(other_families)}"
             )
-        self.length = 0
+        self.length: int = 0
         self.markers: list[PlacedMarker] = []
         self.runs: list[tuple[int, int, int]] = []
         self._grammar = grammar

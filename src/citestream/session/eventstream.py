@@ -26,7 +26,7 @@ class EventBuffer:
         self._events: deque[SessionEvent] = deque()
         self._arrived: anyio.Event | None = None
         self._taken: anyio.Event | None = None
-        self.closed = False
+        self.closed: bool = False
 
     async def put(self, event: SessionEvent, /) -> None:
         """Add ``event``; wait while the buffer is full, drop it when the reader has gone."""

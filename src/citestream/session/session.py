@@ -67,9 +67,9 @@ class Session:
         options: SessionOptions | None = None,
         sources: SourceRegistry | None = None,
     ) -> None:
-        self.session_id = session_id if session_id is not None else str(uuid4())
-        self.enable_citations = enable_citations
-        self.sources = SourceRegistry() if sources is None else sources
+        self.session_id: str = session_id if session_id is not None else str(uuid4())
+        self.enable_citations: bool = enable_citations
+        self.sources: SourceRegistry = SourceRegistry() if sources is None else sources
         self._options = options or SessionOptions()
         self._resolver = self._new_resolver()
         self._subscriptions: dict[object, EventHandler] = {}

@@ -20,7 +20,7 @@ __all__ = ("blank", "builder", "column_builder", "defer_spans", "draft")
 
 _T = TypeVar("_T")
 
-blank = object.__new__
+blank: Callable[[type[_T]], _T] = object.__new__
 """Make an instance of the given class with empty slots."""
 
 
