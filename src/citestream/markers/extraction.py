@@ -65,19 +65,42 @@ class Marker:
 
 _new = object.__new__
 # Frozen values pay for every field that __init__ sets; a marker has nothing to validate, so the
-# loop below fills the slots itself (half the time for a text full of markers).
+# code below fills the slots itself (half the time for a text full of markers).
 _set_body, _set_start, _set_end = (vars(Marker)[name].__set__ for name in ("body", "start", "end"))
+_set_raw, _set_family, _set_ids, _set_locator = (
+    vars(MarkerBody)[name].__set__ for name in ("raw", "family", "source_ids", "locator")
+)
+
+
+class _Fields(dict[str, tuple[str, bool, bool]]):
+    """Fields as they are written: trimmed, whether each is an id, whether it is a locator."""
+
+    def __init__(self, syntax: MarkerSyntax) -> None:
+        super().__init__()
+        self._id = re.compile(syntax.id_pattern).fullmatch
+        locators = "|".join(locator_form(pattern) for pattern in syntax.locators) or "(?!)"
+        self._locator = re.compile(locators).fullmatch
+
+    def __missing__(self, part: str) -> tuple[str, bool, bool]:
+        field = part.strip()
+        read = field, self._id(field) is not None, self._locator(field) is not None
+        if len(part) <= _MEMO_LENGTH:
+            if len(self) >= _MEMO_SIZE:
+                self.clear()
+            self[part] = read
+        return read
 
 
 class _Reader:
-    """Reads what stands between START and STOP, remembering what it read."""
+    """Reads what stands between START and STOP, remembering what it read.
+
+    Whole bodies recur from answer to answer, single ids within one.
+    """
 
     def __init__(self, syntax: MarkerSyntax, families: tuple[str, ...]) -> None:
         self._syntax = syntax
         self._heads = tuple((family, family + syntax.delimiter) for family in families)
-        self._id = re.compile(syntax.id_pattern).fullmatch
-        locators = "|".join(locator_form(pattern) for pattern in syntax.locators) or "(?!)"
-        self._locator = re.compile(locators).fullmatch
+        self._fields = _Fields(syntax)
         self.memo: dict[str, MarkerBody | None] = {}
 
     def read(self, text: str) -> MarkerBody | None:
@@ -91,17 +114,22 @@ class _Reader:
     def _read(self, text: str) -> MarkerBody | None:
         for family, head in self._heads:
             if text.startswith(head):
-                fields = text[len(head) :].split(self._syntax.delimiter)
-                fields = [field for part in fields if (field := part.strip())]
-                locator = fields.pop() if fields and self._locator(fields[-1]) else None
-                if fields and all(map(self._id, fields)):
-                    return MarkerBody(
-                        raw=f"{self._syntax.start}{text}{self._syntax.stop}",
-                        family=family,
-                        source_ids=tuple(fields),
-                        locator=locator,
-                    )
+                parts = text[len(head) :].split(self._syntax.delimiter)
+                return self._body(text, family, parts)
         return None
+
+    def _body(self, text: str, family: str, parts: list[str]) -> MarkerBody | None:
+        fields = [read for read in map(self._fields.__getitem__, parts) if read[0]]
+        locator = fields.pop()[0] if fields and fields[-1][2] else None
+        source_ids = tuple([field for field, is_id, _ in fields if is_id])
+        if not source_ids or len(source_ids) < len(fields):
+            return None
+        body = _new(MarkerBody)
+        _set_raw(body, f"{self._syntax.start}{text}{self._syntax.stop}")
+        _set_family(body, family)
+        _set_ids(body, source_ids)
+        _set_locator(body, locator)
+        return body
 
 
 _reader = lru_cache(maxsize=64)(_Reader)
