@@ -71,6 +71,7 @@ OVERLAP = "a marker syntax wants delimiters that do not overlap each other, got 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"start": " [["}, "a marker syntax wants delimiters without blanks around them"),
         ({"start": ""}, "a marker syntax wants delimiters that are not empty"),
         ({"delimiter": ""}, "a marker syntax wants delimiters that are not empty"),
         ({"highlight": ("", "b", "c")}, "a marker syntax wants delimiters that are not empty"),

@@ -5,9 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citestream import CitationOptions, Resolver, StateError, format_marker, wire
+from citestream import (
+    CitationOptions,
+    MarkerSyntax,
+    Resolver,
+    StateError,
+    format_marker,
+    wire,
+)
 from citestream.resolver import MAX_OPEN_MESSAGES
-from citestream.sources import Limits, SourceRegistry
+from citestream.sources import Limits, SourceRegistry, from_text
 from feeding import cuts, same_however_cut
 from texts import texts
 
@@ -244,6 +251,52 @@ def test_an_upstream_that_numbers_its_sources_itself_keeps_its_numbers():
     )
     references = message.data.citations.spans[0].references
     assert [r.cited_text for r in references] == ["B", "C"]
+
+
+def kinds_of_warnings(events):
+    return [e.data.warning_type for e in events if e.type.value == "session.warning"]
+
+
+def test_an_id_that_means_two_sources_means_neither():
+    registry = SourceRegistry()
+    registry.add(from_text("MINE"))
+    resolver = Resolver(registry=registry)
+    _, warning = resolver.feed(tool(source("turn0file0", "THEIRS")))
+    assert warning.data.warning_type == "citation.source_id"
+    assert "turn0file0" in warning.data.message
+    message, *warnings = resolver.feed(final("x \ue200cite\ue202turn0file0\ue202L1\ue201"))
+    assert message.data.citations is None
+    assert kinds_of_warnings(warnings) == ["citation.uncited", "citation.unknown_source"]
+    assert warnings[1].data.message == "more than one source has the id 'turn0file0'"
+    restored = SourceRegistry.restore(json.loads(json.dumps(registry.snapshot())))
+    assert "turn0file0" not in restored
+
+
+def test_the_same_source_under_the_id_it_has_already_is_no_second_meaning():
+    registry = SourceRegistry()
+    registry.add(from_text("MINE"))
+    resolver = Resolver(registry=registry)
+    resolver.feed(tool(source("turn0file0", "MINE")))
+    (message,) = resolver.feed(final("x \ue200cite\ue202turn0file0\ue202L1\ue201"))
+    assert message.data.citations.spans[0].references[0].cited_text == "MINE"
+
+
+def test_an_id_of_an_unknown_form_is_reported_and_a_syntax_may_know_it():
+    call = tool(source("docs/a.md", "One."))
+    _, warning = Resolver().feed(call)
+    assert warning.data.warning_type == "citation.source_id"
+    options = CitationOptions(syntax=MarkerSyntax(id_pattern="[A-Za-z0-9_./-]+"))
+    resolver = Resolver(options)
+    assert resolver.feed(call) == [call]
+    (message,) = resolver.feed(final("x \ue200cite\ue202docs/a.md\ue202L1\ue201"))
+    assert message.data.citations.spans[0].references[0].cited_text == "One."
+
+
+def test_what_was_offered_and_refused_counts_as_registered():
+    resolver = Resolver(registry=SourceRegistry(limits=Limits(max_source_chars=1)))
+    resolver.feed(tool(source("long", "xx")))
+    message, *_ = resolver.feed(final("x \ue200cite\ue202turn0file0\ue201"))
+    assert message.data.citations is None
 
 
 def test_a_tool_that_failed_registers_nothing():

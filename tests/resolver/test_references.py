@@ -94,7 +94,7 @@ def test_a_source_is_one_source_whatever_it_is_called(registry):
     ("kind", "fields", "message", "suggestions"),
     [
         ("unknown_source", ["turn0fil0"],
-         "no source has the id turn0fil0", ("turn0file0",)),
+         "no source has the id 'turn0fil0'", ("turn0file0",)),
         ("out_of_range", ["turn0file0", "L5"],
          "turn0file0 has 4 lines: there is no line 5", ()),
         ("out_of_range", ["turn0file0", "L0"],

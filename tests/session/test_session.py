@@ -310,6 +310,45 @@ async def test_a_bad_event_can_be_skipped_and_never_costs_the_text_of_an_answer(
     )
 
 
+async def test_one_bad_source_of_a_tool_costs_no_other():
+    sources = [{"id": 1, "content": "x"}, {"id": "ok", "content": "Yes."}, {"content": "y"}]
+    done = event(
+        "tool.execution_complete",
+        toolCallId="c",
+        success=True,
+        result={"content": "found", "citableSources": sources},
+    )
+    answer = message(f"So. {format_marker('ok', locator='L1')}")
+    seen = []
+    async with Session(enable_citations=True) as session:
+        session.on(seen.append)
+        await session.consume(stream([done, answer]), on_error="skip")
+    assert [e.type.value for e in seen] == [
+        "tool.execution_complete",
+        "session.warning",
+        "assistant.message",
+    ]
+    assert seen[0].data.result.content == "found"
+    assert seen[1].data.extra["path"] == "$.data.result.citableSources[0].id"
+    assert seen[2].data.citations.spans[0].references[0].cited_text == "Yes."
+
+
+@pytest.mark.parametrize(
+    ("broken", "count"),
+    [
+        (message("x", citations=BROKEN) | {"id": 7}, 1),
+        (message("x", citations=BROKEN) | {"parentId": 7}, 1),
+        (message("x", citations=7, chunkIndex="x"), 1),
+    ],
+)
+async def test_an_event_that_is_broken_elsewhere_too_is_skipped(broken, count):
+    seen = []
+    async with Session(enable_citations=True) as session:
+        session.on(seen.append)
+        await session.consume(stream([broken]), on_error="skip")
+    assert [e.type.value for e in seen] == ["session.warning"] * count
+
+
 async def test_another_policy_is_refused():
     async with Session() as session:
         with pytest.raises(OptionError, match="on_error: wanted 'raise' or 'skip', got 'ignore'"):

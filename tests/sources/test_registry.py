@@ -113,12 +113,61 @@ def test_an_alias_that_is_no_id_does_not_resolve(alias):
     assert alias not in registry
 
 
-def test_an_id_given_out_here_always_wins():
+def test_an_id_that_would_mean_two_sources_means_neither_from_then_on():
+    registry = SourceRegistry()
+    registry.add(text("first"))
+    blocks = registry.add(from_blocks(["a", "b"]), alias="blocks")
+    for alias in ("turn0file0", blocks.block_ids[1]):
+        second = registry.add(text("second"), alias=alias)
+        assert second.alias is None
+        assert alias not in registry
+        found = registry.locate(alias)
+        assert found.message == f"more than one source has the id {alias!r}"
+        assert registry.locate(second.id).key == second.id
+    restored = SourceRegistry.restore(registry.snapshot())
+    assert "turn0file0" not in restored
+    assert restored.add(text("third"), alias="turn0file0").alias is None
+
+
+def test_an_id_that_would_mean_the_same_twice_goes_on_meaning_it():
     registry = SourceRegistry()
     first = registry.add(text("first"))
-    second = registry.add(text("second"), alias="turn0file0")
-    assert second.alias is None
+    assert registry.add(text("first"), alias="turn0file0").alias is None
     assert registry.get("turn0file0") == first
+
+
+def test_the_form_of_an_alias_is_the_callers_choice():
+    registry = SourceRegistry(id_pattern="[a-z./]+")
+    assert registry.add(text("x"), alias="docs/a.md").alias == "docs/a.md"
+    assert registry.add(text("y"), alias="DOC").alias is None
+    assert registry.add(text("z"), alias="x" * 129).alias is None
+    assert "docs/a.md" in SourceRegistry.restore(registry.snapshot(), id_pattern="[a-z./]+")
+
+
+def test_whether_anything_was_ever_offered_is_known():
+    registry = SourceRegistry(limits=Limits(max_source_chars=1))
+    assert not registry.offered
+    with pytest.raises(LimitError):
+        registry.add(text("xx"))
+    assert registry.offered
+    assert not SourceRegistry.restore(registry.snapshot()).offered
+    registry.add(text("x"))
+    assert SourceRegistry.restore(registry.snapshot()).offered
+
+
+@pytest.mark.parametrize(
+    ("source", "granularity", "message"),
+    [
+        ("text", Granularity.LINE, "a source wants to be a document or citable, got 'text'"),
+        (None, Granularity.LINE, "a source wants to be a document or citable, got None"),
+        (from_text("x"), "line", "granularity: wanted a Granularity, got 'line'"),
+    ],
+)
+def test_other_types_are_refused(source, granularity, message):
+    registry = SourceRegistry()
+    with pytest.raises(OptionError, match=message):
+        registry.add(source, granularity=granularity)
+    assert len(registry) == 0
 
 
 def test_an_alias_that_is_its_own_id_is_none():

@@ -63,7 +63,7 @@ def broken(path, value):
     [
         (["version"], 2, "$.version: expected the version 1, got 2"),
         (["version"], True, "$.version: expected the version 1, got True"),
-        (["turns"], -1, "$.turns: expected 0 or more, got -1"),
+        (["turns"], -1, "$.turns: expected 0 to 1000000000, got -1"),
         (["turns"], True, "$.turns: expected an integer, got True"),
         (
             ["turns"],
@@ -89,6 +89,9 @@ def broken(path, value):
         (["sources", 0, "alias"], 3, "$.sources[0].alias: expected a string, got 3"),
         (["sources", 0, "alias"], "y", "$.sources[0].alias: expected one of the aliases, got 'y'"),
         (["sources", 0, "replaces"], [], "$.sources[0].replaces: expected a string"),
+        (["turns"], 10**12, "$.turns: expected 0 to 1000000000, got 1000000000000"),
+        (["ambiguous"], 3, "$.ambiguous: expected an array, got 3"),
+        (["ambiguous"], [3], "$.ambiguous[0]: expected a string, got 3"),
         (["aliases"], None, "$.aliases: expected an object, got None"),
         (["aliases", "x"], [], "$.aliases.x: expected the ids of sources, got an array of 0"),
         (["aliases", "x"], ["y"], "$.aliases.x: expected the ids of sources"),

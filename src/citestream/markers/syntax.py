@@ -147,6 +147,8 @@ class MarkerSyntax:
         marks = (self.start, self.delimiter, self.stop, *(self.highlight or ()))
         if not all(marks):
             raise OptionError("a marker syntax wants delimiters that are not empty")
+        if any(mark != mark.strip() for mark in marks):
+            raise OptionError("a marker syntax wants delimiters without blanks around them")
         pairs = [(a, b) for i, a in enumerate(marks) for j, b in enumerate(marks) if i != j]
         if any(_overlap(a, b) for a, b in pairs):
             raise OptionError(

@@ -26,7 +26,7 @@ _MANY = 16
 
 
 def source_key(source: CitationSource, metadata: object = None, /) -> SourceKey:
-    """Return what ``source`` is recognised by: URL, else path, else document, else vendor's id.
+    """Return what ``source`` is recognised by: URL, path, our id, document, or vendor's id.
 
     ``metadata`` is the ``provider_metadata`` of a reference to it.
     """
@@ -35,11 +35,12 @@ def source_key(source: CitationSource, metadata: object = None, /) -> SourceKey:
     if source.path:
         return "path", source.path
     if isinstance(metadata, Mapping):
+        if isinstance(metadata.get("citableSourceId"), str):
+            return "citableSourceId", metadata["citableSourceId"]
         if isinstance(metadata.get("documentIndex"), int):
             return "document", metadata["documentIndex"], source.title
-        for name in ("fileId", "citableSourceId"):
-            if isinstance(metadata.get(name), str):
-                return name, metadata[name]
+        if isinstance(metadata.get("fileId"), str):
+            return "fileId", metadata["fileId"]
     return "id", source.id
 
 

@@ -18,7 +18,7 @@ from uuid import UUID, uuid5
 
 import attrs
 
-from ..errors import LimitError, StateError
+from ..errors import LimitError, StateError, brief
 from ..events import (
     AbortData,
     AssistantMessageData,
@@ -79,7 +79,8 @@ class Resolver:
         self, options: CitationOptions | None = None, /, *, registry: SourceRegistry | None = None
     ) -> None:
         self._options = options or CitationOptions()
-        self._registry = SourceRegistry() if registry is None else registry
+        pattern = self._options.syntax.id_pattern
+        self._registry = SourceRegistry(id_pattern=pattern) if registry is None else registry
         self._open: dict[tuple[str | None, str], _OpenMessage] = {}
         self._finished = False
 
@@ -154,11 +155,16 @@ class Resolver:
         kind = "tool" if any(_OUR_FORM.fullmatch(source.id) for source in sources) else "file"
         for number, source in enumerate(sources):
             try:
-                self._registry.add(source, kind=kind, granularity=Granularity.DOCUMENT)
+                added = self._registry.add(source, kind=kind, granularity=Granularity.DOCUMENT)
             except LimitError as error:
-                details = {"toolCallId": data.tool_call_id, "citableSourceId": source.id}
-                message = f"a source cannot be cited: {error}"
-                yield _warning(event, number, "citation.source_limit", message, details)
+                problem = "source_limit", f"a source cannot be cited: {error}"
+            else:
+                if source.id in {added.id, added.alias}:
+                    continue
+                message = f"a source cannot be cited by its id {brief(source.id)}"
+                problem = "source_id", f"{message}, only as {added.id}"
+            details = {"toolCallId": data.tool_call_id, "citableSourceId": source.id}
+            yield _warning(event, number, f"citation.{problem[0]}", problem[1], details)
 
     def _end_all(self) -> list[SessionEvent]:
         messages = list(self._open.values())

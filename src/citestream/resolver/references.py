@@ -11,7 +11,7 @@ import attrs
 
 from ..markers import MarkerTarget
 from ..model import CitationLocation, CitationSource
-from ..sources import Located, SourceRegistry
+from ..sources import Located, SourceRegistry, Unlocated
 from .collection import SourceKey, source_key
 
 __all__ = ("CitedTarget", "TargetProblem", "TargetReader")
@@ -46,7 +46,7 @@ class TargetReader:
 
     def __init__(self, registry: SourceRegistry | None, /, *, unknown_sources: str) -> None:
         self._registry = registry
-        anything = registry is not None and len(registry) > 0
+        anything = registry is not None and registry.offered
         self._keep = unknown_sources == "keep" or (unknown_sources == "auto" and not anything)
 
     def read(self, target: MarkerTarget, /, *, raw: str) -> CitedTarget | TargetProblem:
@@ -76,9 +76,12 @@ class TargetReader:
             key = source_key(source, metadata)
             mark = metadata.get("locator")
             return CitedTarget(key=key, source=source, metadata=metadata, mark=mark)
-        near = () if self._registry is None else self._registry.near(target.source_id)
+        if self._registry is not None:
+            found = self._registry.locate(target.source_id)
+            if isinstance(found, Unlocated):
+                return TargetProblem(kind=found.kind, message=found.message, suggestions=found.near)
         message = f"no source has the id {target.source_id}"
-        return TargetProblem(kind="unknown_source", message=message, suggestions=near)
+        return TargetProblem(kind="unknown_source", message=message)
 
 
 def _cited(found: Located, metadata: dict[str, Any]) -> CitedTarget:

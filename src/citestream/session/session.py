@@ -6,6 +6,7 @@ this room only moves events, in order, on asyncio and trio.
 """
 
 import logging
+import re
 from collections import deque
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -43,6 +44,7 @@ UpstreamEvent: TypeAlias = SessionEvent | Mapping[str, Any]
 """An event, or the JSON object of one."""
 
 _logger = logging.getLogger("citestream.session")
+_CITABLE = re.compile(r"\$\.data\.result\.citableSources\[([0-9]+)\]")
 _STREAMING = (AssistantMessageDeltaData, AssistantReasoningDeltaData, AssistantMessageStartData)
 _inside: ContextVar[tuple["Session", ...]] = ContextVar("_inside", default=())
 
@@ -69,8 +71,11 @@ class Session:
     ) -> None:
         self.session_id: str = session_id if session_id is not None else str(uuid4())
         self.enable_citations: bool = enable_citations
-        self.sources: SourceRegistry = SourceRegistry() if sources is None else sources
         self._options = options or SessionOptions()
+        pattern = self._options.citations.syntax.id_pattern
+        self.sources: SourceRegistry = (
+            SourceRegistry(id_pattern=pattern) if sources is None else sources
+        )
         self._resolver = self._new_resolver()
         self._subscriptions: dict[object, EventHandler] = {}
         self._handlers: tuple[EventHandler, ...] = ()
@@ -299,11 +304,34 @@ def _decoded(event: UpstreamEvent) -> SessionEvent:
 
 
 def _without_citations(event: UpstreamEvent, error: DecodeError) -> SessionEvent | None:
-    """Decode a message again without its citations, if it is they that cannot be decoded."""
-    if not (isinstance(event, Mapping) and error.path.startswith("$.data.citations")):
+    """Decode an event again without what cannot be decoded of its citations or citable sources.
+
+    So a message never costs its text, and one source never costs another.
+    """
+    problem = error
+    while isinstance(event, Mapping):
+        smaller = _without(event, problem.path)
+        if smaller is None:
+            return None
+        try:
+            return decode_event(smaller)
+        except DecodeError as another:
+            event, problem = smaller, another
+    return None
+
+
+def _without(event: Mapping[str, Any], path: str) -> dict[str, Any] | None:
+    """Leave out of ``event`` the citations or the citable source that ``path`` leads into."""
+    data = dict(event["data"]) if path.startswith("$.data.") else {}
+    if path.startswith("$.data.citations"):
+        del data["citations"]
+    elif damaged := _CITABLE.match(path):
+        sources = list(data["result"]["citableSources"])
+        del sources[int(damaged[1])]
+        data["result"] = {**data["result"], "citableSources": sources}
+    else:
         return None
-    data = {key: value for key, value in event["data"].items() if key != "citations"}
-    return decode_event({**event, "data": data})
+    return {**event, "data": data}
 
 
 def _warning(error: DecodeError) -> SessionEvent:

@@ -5,13 +5,19 @@ blocks are counted when they are first asked for. Deliberately elsewhere: giving
 (``registry``).
 """
 
+from typing import TypeAlias
+
 import attrs
 
 from .block_numbers import BlockNumbers
 from .documents import SourceDocument
 from .granularity import Granularity
+from .locating import Located, Place
 
-__all__ = ("RegisteredSource",)
+__all__ = ("Identity", "RegisteredSource", "identity_of")
+
+Identity: TypeAlias = tuple[object, ...]
+"""What makes two registrations under one alias the same."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,3 +44,30 @@ class RegisteredSource:
         if self._numbers is None:
             return ()
         return tuple(f"turn{self.turn}block{n}" for n in self._numbers.range(self._place))
+
+    @property
+    def identity(self) -> Identity:
+        """What another registration must share to be the same."""
+        return identity_of(self.kind, self.granularity, self.document)
+
+    def located(self, source_id: str, place: Place | None, /) -> Located:
+        """Return what citing this source by ``source_id`` at ``place`` means."""
+        document = self.document
+        return Located(
+            source_id=source_id,
+            key=self.id,
+            title=document.title,
+            url=document.url,
+            path=document.path,
+            location=None if place is None else place.location,
+            cited_text=None if place is None else place.text,
+            start=None if place is None else place.start,
+            end=None if place is None else place.end,
+        )
+
+
+def identity_of(kind: str, granularity: Granularity, document: SourceDocument, /) -> Identity:
+    """Return what makes a registration the same as another one under its alias."""
+    d = document
+    blocks = d.blocks if granularity is Granularity.BLOCK else d.marked_blocks
+    return kind, granularity, d.content, d.title, d.url, d.path, d.updated, d.pages, blocks

@@ -11,9 +11,10 @@ ids, and for an id with a locator ``Located`` or ``Unlocated``.
 Ids depend on nothing but the order of calls, so they are the same in every run, and a restored
 registry goes on where the stored one was. The caller's own id of a source (its alias) resolves too:
 
-- It must fit ``[A-Za-z0-9_-]{1,128}``; any other is not registered.
-- An id given out here always wins: an alias that spells one of them is not registered. Ids given
-  out later keep clear of aliases.
+- It must have the form of an id (``id_pattern``, at most 128 characters); any other is not
+  registered.
+- An alias that spells an id given out here to another source is not registered: the model may have
+  seen either, so from then on the id means neither. Ids given out later keep clear of aliases.
 - The same source again under the same alias is the source registered before. Another source under
   it takes the alias over (a tool that reads a file anew means the new text), which ``replaces`` of
   the new source tells; the former keeps its own id.
@@ -34,17 +35,19 @@ from .granularity import Granularity
 from .limits import DEFAULT_LIMITS, Limits
 from .locating import Located, Place, Unlocated, locate_in
 from .near_misses import POOL, near_misses
-from .registered import RegisteredSource
+from .registered import Identity, RegisteredSource, identity_of
 from .registry_snapshot import VERSION, dump_source, read_snapshot
 
-__all__ = ("SourceRegistry",)
+__all__ = ("ID_PATTERN", "SourceRegistry")
 
-_ALIAS = re.compile("[A-Za-z0-9_-]{1,128}")
+ID_PATTERN = "[A-Za-z0-9_-]+"
+"""The form of a source id, as OpenAI's guide has it and as the default syntax of markers reads."""
+
+_LONGEST_ALIAS = 128
 _KIND = re.compile("[a-z]{1,32}")
 _BLOCK = Granularity.BLOCK.value
 _BLOCK_ID = re.compile("turn(0|[1-9][0-9]{0,8})block(0|[1-9][0-9]{0,8})")
 
-_Identity: TypeAlias = tuple[object, ...]
 _Use: TypeAlias = tuple[str, Granularity, SourceDocument]
 
 
@@ -61,8 +64,11 @@ class SourceRegistry:
     'turn0file0 has 2 lines: there is no line 3'
     """
 
-    def __init__(self, *, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, *, limits: Limits = DEFAULT_LIMITS, id_pattern: str = ID_PATTERN) -> None:
         self._limits = limits
+        self._form = re.compile(id_pattern)
+        self._offered = False
+        self._ambiguous: dict[str, None] = {}
         self._turns = 0
         self._chars = 0
         self._counts: dict[str, int] = {}  # of the present turn, by kind
@@ -70,7 +76,7 @@ class SourceRegistry:
         self._sources: dict[str, RegisteredSource] = {}
         self._aliases: dict[str, RegisteredSource] = {}
         # All sources of an alias, for the aliases that ever named more than one.
-        self._namesakes: dict[str, dict[_Identity, RegisteredSource]] = {}
+        self._namesakes: dict[str, dict[Identity, RegisteredSource]] = {}
         self._numbers: dict[int, BlockNumbers] = {}
         self._by_block: dict[int, list[RegisteredSource]] = {}
 
@@ -102,8 +108,10 @@ class SourceRegistry:
         ids then never meet those that are given out here.
 
         Raises LimitError for too many or too large sources (the registry stays as it was) and
-        OptionError for a kind that does not fit or pages that the source does not have.
+        OptionError for another type of source, a kind that does not fit, or pages that the source
+        does not have.
         """
+        self._offered = True
         if isinstance(source, CitableSource):
             alias = source.id if alias is None else alias
             source = from_citable(source)
@@ -115,6 +123,7 @@ class SourceRegistry:
         self._charge(source)
         source_id = self._new_id(kind)
         if alias is not None and not self._is_free(alias, source_id):
+            self._note_ambiguous(alias, source)
             alias = None
         held = None if alias is None else self._aliases.get(alias)
         turn = self._turns - 1
@@ -133,8 +142,8 @@ class SourceRegistry:
         self._keep(new)
         if alias is not None:
             if held is not None:
-                namesakes = self._namesakes.setdefault(alias, {_identity(*_use(held)): held})
-                namesakes[_identity(*identity)] = new
+                namesakes = self._namesakes.setdefault(alias, {held.identity: held})
+                namesakes[identity_of(*identity)] = new
             self._aliases[alias] = new
         return new
 
@@ -145,9 +154,9 @@ class SourceRegistry:
             return None
         namesakes = self._namesakes.get(alias)
         if namesakes is not None:
-            same = namesakes.get(_identity(*use))
+            same = namesakes.get(identity_of(*use))
         else:
-            same = held if _identity(*_use(held)) == _identity(*use) else None
+            same = held if held.identity == identity_of(*use) else None
         if same is not None:
             self._aliases[alias] = same
         return same
@@ -174,10 +183,18 @@ class SourceRegistry:
         """Tell whether ``alias`` may name the source that gets the id ``source_id``."""
         if alias in self._aliases:
             return True
-        if alias in self._sources or alias == source_id or _ALIAS.fullmatch(alias) is None:
+        if alias in self._sources or alias == source_id or alias in self._ambiguous:
+            return False
+        if len(alias) > _LONGEST_ALIAS or self._form.fullmatch(alias) is None:
             return False
         block = _BLOCK_ID.fullmatch(alias)
         return block is None or self._blocks_of(int(block[1])).take(int(block[2]))
+
+    def _note_ambiguous(self, alias: str, document: SourceDocument) -> None:
+        """Remember an alias that is the id of another source: nobody can tell which is meant."""
+        found = self._find(alias)
+        if found is not None and (found[1] is not None or found[0].document != document):
+            self._ambiguous[alias] = None
 
     def _blocks_of(self, turn: int) -> BlockNumbers:
         numbers = self._numbers.get(turn)
@@ -200,6 +217,11 @@ class SourceRegistry:
             self._by_block.setdefault(source.turn, []).append(source)
 
     # -- asking
+
+    @property
+    def offered(self) -> bool:
+        """Whether anything was ever to be registered, also what a limit refused."""
+        return self._offered
 
     def __len__(self) -> int:
         return len(self._sources)
@@ -228,6 +250,8 @@ class SourceRegistry:
         return None if found is None else found[0]
 
     def _find(self, source_id: str) -> tuple[RegisteredSource, int | None] | None:
+        if source_id in self._ambiguous:
+            return None
         source = self._sources.get(source_id) or self._aliases.get(source_id)
         if source is not None:
             return source, None
@@ -259,15 +283,17 @@ class SourceRegistry:
         """
         found = self._find(source_id)
         if found is None:
+            twice = source_id in self._ambiguous
+            says = "more than one source has" if twice else "no source has"
             return Unlocated(
                 source_id=source_id,
                 kind="unknown_source",
-                message=f"no source has the id {brief(source_id)}",
-                near=self.near(source_id),
+                message=f"{says} the id {brief(source_id)}",
+                near=() if twice else self.near(source_id),
             )
         source, block = found
         if unit is None and block is None:
-            return _located(source_id, source, None)
+            return source.located(source_id, None)
         if block is not None:
             if unit is not None:
                 message = f"{source_id} is one block of {source.id} and takes no locator"
@@ -275,7 +301,7 @@ class SourceRegistry:
             unit, start, end = "block", block + 1, block + 1
         place = locate_in(source.document, unit=unit or "", start=start, end=end)
         if isinstance(place, Place):
-            return _located(source_id, source, place)
+            return source.located(source_id, place)
         kind, message = place
         return Unlocated(source_id=source_id, kind=kind, message=f"{source_id} {message}")
 
@@ -292,11 +318,22 @@ class SourceRegistry:
             former = sorted(order[one.id] for one in namesakes if one is not holder)
             aliases[alias] = [*(ids[number] for number in former), holder.id]
         sources = [dump_source(source) for source in self._sources.values()]
-        return {"version": VERSION, "turns": self._turns, "sources": sources, "aliases": aliases}
+        return {
+            "version": VERSION,
+            "turns": self._turns,
+            "sources": sources,
+            "aliases": aliases,
+            "ambiguous": list(self._ambiguous),
+        }
 
     @classmethod
     def restore(
-        cls, snapshot: Mapping[str, Any], /, *, limits: Limits = DEFAULT_LIMITS
+        cls,
+        snapshot: Mapping[str, Any],
+        /,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        id_pattern: str = ID_PATTERN,
     ) -> "SourceRegistry":
         """Rebuild the registry that ``snapshot`` was taken of: same ids, same turn.
 
@@ -307,8 +344,9 @@ class SourceRegistry:
         0
         """
         stored = read_snapshot(snapshot)
-        registry = cls(limits=limits)
+        registry = cls(limits=limits, id_pattern=id_pattern)
         registry._turns = stored.turns
+        registry._offered = bool(stored.sources)
         for alias in stored.aliases:
             if not registry._is_free(alias, ""):
                 raise DecodeError(path="$.aliases", expected="source ids", got=brief(alias))
@@ -333,38 +371,17 @@ class SourceRegistry:
             named = [registry._sources[source_id] for source_id in ids]
             registry._aliases[alias] = named[-1]
             if len(named) > 1:
-                registry._namesakes[alias] = {_identity(*_use(one)): one for one in named}
+                registry._namesakes[alias] = {one.identity: one for one in named}
+        registry._ambiguous = dict.fromkeys(stored.ambiguous)
         return registry
 
 
 def _check_use(kind: str, granularity: Granularity, document: SourceDocument) -> None:
+    if not isinstance(document, SourceDocument):
+        raise OptionError(f"a source wants to be a document or citable, got {brief(document)}")
+    if not isinstance(granularity, Granularity):
+        raise OptionError(f"granularity: wanted a Granularity, got {brief(granularity)}")
     if _KIND.fullmatch(kind) is None or kind == _BLOCK:
         raise OptionError(f"kind: wanted lower-case letters, not 'block', got {brief(kind)}")
     if granularity is Granularity.PAGE and not document.pages:
         raise OptionError("granularity: wanted a source with pages to cite it by page")
-
-
-def _use(source: RegisteredSource) -> _Use:
-    return source.kind, source.granularity, source.document
-
-
-def _identity(kind: str, granularity: Granularity, document: SourceDocument) -> _Identity:
-    """Return what makes two registrations under one alias the same."""
-    d = document
-    blocks = d.blocks if granularity is Granularity.BLOCK else d.marked_blocks
-    return kind, granularity, d.content, d.title, d.url, d.path, d.updated, d.pages, blocks
-
-
-def _located(source_id: str, source: RegisteredSource, place: Place | None) -> Located:
-    document = source.document
-    return Located(
-        source_id=source_id,
-        key=source.id,
-        title=document.title,
-        url=document.url,
-        path=document.path,
-        location=None if place is None else place.location,
-        cited_text=None if place is None else place.text,
-        start=None if place is None else place.start,
-        end=None if place is None else place.end,
-    )

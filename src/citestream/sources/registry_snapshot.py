@@ -9,9 +9,10 @@ as ranges, so that ids given out keep their meaning when a later version cuts te
     {"version": 1, "turns": 2,
      "sources": [{"id": "turn0file0", "granularity": "block", "content": "...", "title": "...",
                   "blocks": [[0, 40]], "alias": "rules"}],
-     "aliases": {"rules": ["turn0file0"]}}
+     "aliases": {"rules": ["turn0file0"]}, "ambiguous": []}
 
-The last id under an alias is the source that it names. Deliberately elsewhere: JSON text.
+The last id under an alias is the source that it names; what is ambiguous names none.
+Deliberately elsewhere: JSON text.
 """
 
 import re
@@ -32,6 +33,7 @@ VERSION = 1
 
 _T = TypeVar("_T")
 _ID = re.compile("turn(0|[1-9][0-9]{0,8})([a-z]{1,32})(0|[1-9][0-9]{0,8})")
+_MOST_TURNS = 10**9  # what nine digits of an id can count
 _NAMES = ("title", "url", "path", "updated")
 _KINDS = {str: "a string", int: "an integer", list: "an array", dict: "an object"}
 
@@ -57,6 +59,7 @@ class Snapshot:
     turns: int
     sources: tuple[StoredSource, ...]
     aliases: Mapping[str, tuple[str, ...]]
+    ambiguous: tuple[str, ...] = ()
 
 
 def dump_source(source: RegisteredSource, /) -> dict[str, Any]:
@@ -79,13 +82,13 @@ def dump_source(source: RegisteredSource, /) -> dict[str, Any]:
 
 def read_snapshot(value: object, /) -> Snapshot:
     """Read what a registry stored. Raises DecodeError for anything else."""
-    root = _typed(value, dict, "$")
+    root = _typed(dict(value) if isinstance(value, Mapping) else value, dict, "$")
     version = root.get("version")
     if version != VERSION or isinstance(version, bool):
         raise _wrong("$.version", f"the version {VERSION}", version)
     turns = _typed(root.get("turns"), int, "$.turns")
-    if turns < 0:
-        raise _wrong("$.turns", "0 or more", turns)
+    if not 0 <= turns <= _MOST_TURNS:
+        raise _wrong("$.turns", f"0 to {_MOST_TURNS}", turns)
     sources: dict[str, StoredSource] = {}
     turn = 0
     for index, stored in enumerate(_typed(root.get("sources"), list, "$.sources")):
@@ -99,7 +102,15 @@ def read_snapshot(value: object, /) -> Snapshot:
     for index, source in enumerate(sources.values()):
         if source.alias is not None and source.id not in aliases.get(source.alias, ()):
             raise _wrong(f"$.sources[{index}].alias", "one of the aliases", source.alias)
-    return Snapshot(turns=turns, sources=tuple(sources.values()), aliases=aliases)
+    ambiguous = _typed(root.get("ambiguous", []), list, "$.ambiguous")
+    for index, one in enumerate(ambiguous):
+        _typed(one, str, f"$.ambiguous[{index}]")
+    return Snapshot(
+        turns=turns,
+        sources=tuple(sources.values()),
+        aliases=aliases,
+        ambiguous=tuple(ambiguous),
+    )
 
 
 def _source(stored: dict[str, Any], path: str) -> StoredSource:
