@@ -11,7 +11,7 @@ Rents rose.[^1]
 [^1]: turn0file0, L8
 """
 
-from . import errors, markers, offsets, prompts, render, sources, wire
+from . import errors, events, markers, offsets, prompts, render, sources, wire
 from .errors import (
     CitestreamError,
     DecodeError,
@@ -80,6 +80,7 @@ __all__ = (
     "SourceRegistry",
     "StateError",
     "errors",
+    "events",
     "extract_citations",
     "format_marker",
     "markers",

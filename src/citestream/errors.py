@@ -39,7 +39,7 @@ def brief(value: object, /) -> str:
         return f"an object with {len(value)} keys"
     if isinstance(value, list | tuple):
         return f"an array of {len(value)}"
-    if isinstance(value, str):
+    if isinstance(value, str | bytes | bytearray):
         shown = ascii(value[:_SHOWN])
         whole = len(value) <= _SHOWN and len(shown) <= _LINE
         return shown if whole else shown[:_SHOWN] + "..."

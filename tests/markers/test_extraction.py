@@ -186,3 +186,10 @@ def test_markers_of_another_text_are_refused(case):
     with pytest.raises(errors.OptionError) as caught:
         strip_citations(text, markers)
     assert str(caught.value) == "markers: wanted ranges of the text that do not overlap"
+
+
+def test_one_text_is_no_choice_of_families():
+    with pytest.raises(
+        errors.OptionError, match="families: wanted names, not one text, got 'cite'"
+    ):
+        extract_citations("x", families="cite")

@@ -93,17 +93,33 @@ async def test_a_fast_producer_lets_others_have_their_turn():
         assert turns == ["other"]
 
 
-async def test_who_stopped_waiting_can_wait_again():
+async def test_who_stopped_waiting_can_wait_again_and_misses_nothing():
     buffer, done = EventBuffer(1), []
     stream = EventStream(buffer)
-    with anyio.move_on_after(0.001):
-        await anext(stream)
-    with anyio.move_on_after(0.001):
-        await anext(stream)
-    await put_all(buffer, 1, done)
     for _ in range(2):
         with anyio.move_on_after(0.001):
-            await buffer.put(event(1))
-    assert (await anext(stream)).id == "0"
+            await anext(stream)
     await put_all(buffer, 1, done)
-    assert done == [0, 0]
+    for number in (1, 2):
+        with anyio.move_on_after(0.001):
+            await buffer.put(event(number))
+    assert [(await anext(stream)).id for _ in range(3)] == ["0", "1", "2"]
+
+
+async def test_near_the_end_nobody_waits():
+    buffer, done = EventBuffer(1), []
+    stream = EventStream(buffer)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(put_all, buffer, 3, done)
+        await anyio.wait_all_tasks_blocked()
+        assert done == [0]
+        buffer.release()
+    buffer.close()
+    assert [int(item.id) async for item in stream] == [0, 1, 2]
+
+
+async def test_what_comes_after_the_end_is_dropped():
+    buffer = EventBuffer(1)
+    buffer.close()
+    await buffer.put(event(0))
+    assert [item async for item in EventStream(buffer)] == []

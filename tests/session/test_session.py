@@ -1,5 +1,6 @@
 import json
 import logging
+from contextlib import aclosing
 from pathlib import Path
 from types import MappingProxyType
 
@@ -285,7 +286,8 @@ async def test_a_bad_event_raises_and_the_session_goes_on():
         with pytest.raises(DecodeError, match=r"^\$: expected an event or a mapping, got 'text'$"):
             await session.feed("text")
         await session.feed(MappingProxyType(message("y")))
-    assert [e.data.content for e in seen] == ["y"]
+        await session.feed(wire.decode_event(message("z")))
+    assert [e.data.content for e in seen] == ["y", "z"]
 
 
 async def test_a_bad_event_can_be_skipped_and_never_costs_the_text_of_an_answer():
@@ -399,6 +401,159 @@ async def test_a_cancelled_feeder_leaves_the_rest_to_the_next_one():
             assert seen == ["e0"]
             scope.cancel()
     assert seen == ["e0", "e1"]
+
+
+CITING = f"Rents rose {MARK} and wages fell."
+
+
+@pytest.mark.parametrize("size", [1, 7])
+async def test_several_streams_may_be_consumed_at_once(size):
+    seen = []
+
+    async def upstream(name, pause):
+        for start in range(0, len(CITING), size):
+            await anyio.sleep(pause)
+            yield delta(CITING[start : start + size], message=name)
+        yield event("assistant.message", messageId=name, content=CITING)
+
+    async with Session(enable_citations=True) as session, anyio.create_task_group() as tasks:
+        session.on(seen.append)
+        tasks.start_soon(session.consume, upstream("a", 0.0002))
+        tasks.start_soon(session.consume, upstream("b", 0.0005))
+    for name in "ab":
+        mine = [e.data for e in seen if e.data.message_id == name]
+        assert "".join(d.delta_content for d in mine[:-1]) == mine[-1].content
+        assert mine[-1].content == "Rents rose and wages fell."
+
+
+async def test_the_end_of_a_stream_ends_only_its_own_messages():
+    seen = []
+    async with Session(enable_citations=True) as session:
+        session.on(seen.append)
+        await session.feed(delta(CITING[:16]))
+        other = event("assistant.message", 1, messageId="other", content="x")
+        await session.consume(stream([other]))
+        await session.feed(delta(CITING[16:]))
+    texts = [e.data.delta_content for e in seen if e.type.value == "assistant.message_delta"]
+    assert "".join(texts) == "Rents rose and wages fell."
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, GeneratorExit])
+async def test_an_exit_in_a_handler_ends_the_call_and_not_the_session(error):
+    seen = []
+
+    def leave(event):
+        if event.id == "e0":
+            raise error
+
+    async with Session() as session:
+        session.on(leave)
+        session.on(lambda e: seen.append(e.id))
+        with pytest.raises(error):
+            await session.feed(message("x", 0))
+        with anyio.fail_after(1):
+            await session.feed(message("y", 1))
+    assert seen == ["e1"]
+
+
+async def test_a_reader_that_stopped_reading_does_not_hold_up_the_end():
+    with anyio.fail_after(1):
+        async with Session(options=SessionOptions(buffer_size=1)) as session:
+            iterator = session.events()
+            await session.feed(message("x", 0))
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(session.feed, message("y", 1))
+                await anyio.wait_all_tasks_blocked()
+                await session.disconnect()
+    assert [e.id async for e in iterator] == ["e0", "e1"]
+
+
+async def test_disconnecting_in_a_handler_lets_readers_have_the_event():
+    async with Session(enable_citations=True) as session:
+        iterator = session.events()
+
+        async def leave(event):
+            await anyio.lowlevel.checkpoint()
+            if event.type == SessionEventType.ASSISTANT_MESSAGE:
+                await session.disconnect()
+
+        session.on(leave)
+        await session.feed(delta("open ", message="n"))
+        await session.feed(message("x"))
+    assert [e.type.value async for e in iterator] == [
+        "assistant.message_delta",
+        "assistant.message",
+        "assistant.message_delta",
+    ]
+
+
+async def test_an_event_whose_delivery_was_cancelled_reaches_the_others_with_the_next():
+    seen = []
+    async with Session() as session:
+        iterator = session.events()
+
+        async def slow(event):
+            if event.id == "e0":
+                await anyio.sleep_forever()
+
+        session.on(slow)
+        session.on(lambda e: seen.append(e.id))
+        with anyio.move_on_after(0.001):
+            await session.feed(message("x", 0))
+        assert seen == []
+        await session.feed(message("y", 1))
+        assert seen == ["e0", "e1"]
+    assert [e.id async for e in iterator] == ["e0", "e1"]
+
+
+async def test_a_task_that_a_handler_starts_waits_for_its_own_event():
+    seen = []
+    async with Session() as session, anyio.create_task_group() as tasks:
+
+        async def later():
+            await session.feed(message("y", 1))
+            assert "e1" in seen
+
+        async def start(event):
+            if event.id == "e0":
+                tasks.start_soon(later)
+                await anyio.wait_all_tasks_blocked()
+
+        session.on(start)
+        session.on(lambda e: seen.append(e.id))
+        await session.feed(message("x", 0))
+    assert seen == ["e0", "e1"]
+
+
+async def test_a_stream_that_is_always_ready_can_be_cancelled():
+    async def ready():
+        while True:
+            yield delta("x")
+
+    async with Session() as session, aclosing(ready()) as upstream:
+        with anyio.move_on_after(0.01) as scope:
+            await session.consume(upstream)
+    assert scope.cancelled_caught
+
+
+async def test_what_is_nested_too_deep_in_citations_costs_only_them():
+    deep = {"a": None}
+    for _ in range(600):
+        deep = {"a": deep}
+    broken = message("x", citations={"sources": [], "spans": [], "more": deep})
+    seen = []
+    async with Session(enable_citations=True) as session:
+        session.on(seen.append)
+        await session.consume(stream([broken, message("y")]), on_error="skip")
+    assert [e.data.content for e in seen if e.type.value == "assistant.message"] == ["x", "y"]
+    warning = next(e.data for e in seen if e.type.value == "session.warning")
+    assert warning.message.startswith("part of an event was skipped: ")
+
+
+async def test_only_what_can_be_called_is_a_handler():
+    async with Session() as session:
+        with pytest.raises(OptionError, match="on: wanted a callable, got None"):
+            session.on(None)
 
 
 async def test_a_session_that_is_disconnected_takes_nothing_more():

@@ -113,7 +113,7 @@ def test_errors_when_decoding(tree, message):
         ({"any_thing": {1}}, "$.anyThing: expected a JSON value, got a value of type set"),
         (
             {"any_thing": {"a": [0, b""]}},
-            "$.anyThing.a[1]: expected a JSON value, got a value of type bytes",
+            "$.anyThing.a[1]: expected a JSON value, got b''",
         ),
         (
             {"many_things": ({1: 2},)},

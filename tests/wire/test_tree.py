@@ -70,7 +70,7 @@ def test_a_copy_is_of_plain_types():
     [
         ({"a": {1}}, "$.x.a: expected a JSON value, got a value of type set"),
         ({"a": [object()]}, "$.x.a[0]: expected a JSON value, got a value of type object"),
-        (b"text", "$.x: expected a JSON value, got a value of type bytes"),
+        (b"text", "$.x: expected a JSON value, got b'text'"),
         ({"a": float("nan")}, "$.x.a: expected a JSON value, got nan"),
         ([float("inf")], "$.x[0]: expected a JSON value, got inf"),
         ([10**4300], "$.x[0]: expected a JSON value, got an integer of 14285 bits"),

@@ -12,7 +12,7 @@ from operator import attrgetter, le
 
 import attrs
 
-from ..errors import OptionError
+from ..errors import OptionError, brief
 from .syntax import DEFAULT_SYNTAX, MarkerSyntax, locator_form
 
 __all__ = ("Marker", "MarkerBody", "extract_citations", "strip_citations")
@@ -144,12 +144,15 @@ def extract_citations(
 ) -> list[Marker]:
     r"""Find the valid citation markers of ``text``, in order.
 
-    A malformed marker is left alone. A locator counts only as the last field.
+    A malformed marker is left alone. A locator counts only as the last field. Raises OptionError
+    for ``families`` that are one string.
 
     >>> found = extract_citations("Rents rose. \ue200cite\ue202turn0file0\ue202L8-L13\ue201")
     >>> found[0].source_ids, found[0].locator, found[0].start, found[0].end
     (('turn0file0',), 'L8-L13', 12, 36)
     """
+    if isinstance(families, str):
+        raise OptionError(f"families: wanted names, not one text, got {brief(families)}")
     start_mark, stop_mark = syntax.start, syntax.stop
     start_size, stop_size = len(start_mark), len(stop_mark)
     find, rfind = text.find, text.rfind

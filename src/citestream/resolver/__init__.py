@@ -8,7 +8,7 @@ those who have no events; ``collection`` deduplicates and numbers; ``positions``
 from .answer import Resolution, resolve
 from .assembly import AnswerAssembler
 from .collection import CitationCollection, source_key
-from .engine import MAX_OPEN_MESSAGES, Resolver
+from .engine import MAX_OPEN_MESSAGES, MessageKey, Resolver
 from .options import CitationOptions
 from .positions import visible_ranges
 
@@ -17,6 +17,7 @@ __all__ = (
     "AnswerAssembler",
     "CitationCollection",
     "CitationOptions",
+    "MessageKey",
     "Resolution",
     "Resolver",
     "resolve",

@@ -12,8 +12,8 @@ the same citations. Both follow from one tokenizer and one set of blank rules (`
 """
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 from uuid import UUID, uuid5
 
 import attrs
@@ -38,7 +38,10 @@ from ..sources import Granularity, SourceRegistry
 from .answer import resolve
 from .options import CitationOptions
 
-__all__ = ("MAX_OPEN_MESSAGES", "Resolver")
+__all__ = ("MAX_OPEN_MESSAGES", "MessageKey", "Resolver")
+
+MessageKey: TypeAlias = tuple[str | None, str]
+"""What a message that streams is known by: the agent, None for the root agent, and its id."""
 
 MAX_OPEN_MESSAGES = 1024
 """Messages that may stream at once; one more ends the oldest, so that memory stays bounded when an
@@ -81,7 +84,7 @@ class Resolver:
         self._options = options or CitationOptions()
         pattern = self._options.syntax.id_pattern
         self._registry = SourceRegistry(id_pattern=pattern) if registry is None else registry
-        self._open: dict[tuple[str | None, str], _OpenMessage] = {}
+        self._open: dict[MessageKey, _OpenMessage] = {}
         self._finished = False
 
     def feed(self, event: SessionEvent, /) -> list[SessionEvent]:
@@ -111,6 +114,11 @@ class Resolver:
             raise StateError("finish: the resolver is finished already")
         self._finished = True
         return self._end_all()
+
+    def end(self, messages: Iterable[MessageKey], /) -> list[SessionEvent]:
+        """Say that no more deltas of ``messages`` come and return what of them is still visible."""
+        ended = [self._open.pop(key) for key in messages if key in self._open]
+        return [event for message in ended for event in message.rest()]
 
     def _delta(self, event: SessionEvent, data: AssistantMessageDeltaData) -> list[SessionEvent]:
         key = (event.agent_id, data.message_id)
@@ -167,9 +175,7 @@ class Resolver:
             yield _warning(event, number, f"citation.{problem[0]}", problem[1], details)
 
     def _end_all(self) -> list[SessionEvent]:
-        messages = list(self._open.values())
-        self._open.clear()
-        return [event for message in messages for event in message.rest()]
+        return self.end(list(self._open))
 
 
 def _with_delta(event: SessionEvent, data: AssistantMessageDeltaData, text: str) -> SessionEvent:

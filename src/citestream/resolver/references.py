@@ -45,43 +45,33 @@ class TargetReader:
     """Reads targets against what was registered. ``unknown_sources`` is that of the options."""
 
     def __init__(self, registry: SourceRegistry | None, /, *, unknown_sources: str) -> None:
-        self._registry = registry
-        anything = registry is not None and registry.offered
-        self._keep = unknown_sources == "keep" or (unknown_sources == "auto" and not anything)
+        self._registry = SourceRegistry() if registry is None else registry
+        self._keep = unknown_sources == "keep" or (
+            unknown_sources == "auto" and not self._registry.offered
+        )
 
     def read(self, target: MarkerTarget, /, *, raw: str) -> CitedTarget | TargetProblem:
         """Read a target of the marker that was written as ``raw``."""
         metadata: dict[str, Any] = {"citableSourceId": target.source_id, "marker": raw}
         if target.locator is not None:
             metadata["locator"] = target.locator.text
-        if self._registry is None or target.source_id not in self._registry:
-            return self._unknown(target, metadata)
-        where = target.locator
-        found = (
-            self._registry.locate(target.source_id)
-            if where is None
-            else self._registry.locate(
-                target.source_id, unit=where.unit, start=where.start, end=where.end
-            )
-        )
-        if isinstance(found, Located):
-            return _cited(found, metadata)
-        return TargetProblem(kind=found.kind, message=found.message, suggestions=found.near)
-
-    def _unknown(
-        self, target: MarkerTarget, metadata: dict[str, Any]
-    ) -> CitedTarget | TargetProblem:
-        if self._keep:
+        if self._keep and target.source_id not in self._registry:
             source = CitationSource(id="", provider="openai")
             key = source_key(source, metadata)
             mark = metadata.get("locator")
             return CitedTarget(key=key, source=source, metadata=metadata, mark=mark)
-        if self._registry is not None:
-            found = self._registry.locate(target.source_id)
-            if isinstance(found, Unlocated):
-                return TargetProblem(kind=found.kind, message=found.message, suggestions=found.near)
-        message = f"no source has the id {target.source_id}"
-        return TargetProblem(kind="unknown_source", message=message)
+        found = self._locate(target)
+        if isinstance(found, Located):
+            return _cited(found, metadata)
+        return TargetProblem(kind=found.kind, message=found.message, suggestions=found.near)
+
+    def _locate(self, target: MarkerTarget) -> Located | Unlocated:
+        where = target.locator
+        if where is None:
+            return self._registry.locate(target.source_id)
+        return self._registry.locate(
+            target.source_id, unit=where.unit, start=where.start, end=where.end
+        )
 
 
 def _cited(found: Located, metadata: dict[str, Any]) -> CitedTarget:

@@ -26,17 +26,23 @@ class EventBuffer:
         self._events: deque[SessionEvent] = deque()
         self._arrived: anyio.Event | None = None
         self._taken: anyio.Event | None = None
+        self._bounded = True
         self.closed: bool = False
 
     async def put(self, event: SessionEvent, /) -> None:
-        """Add ``event``; wait while the buffer is full, drop it when the reader has gone."""
-        while len(self._events) >= self._size and not self.closed:
-            if self._taken is None:
-                self._taken = anyio.Event()
-            await self._taken.wait()
-        if not self.closed:
-            self._events.append(event)
-            self._wake_reader()
+        """Add ``event``; wait while the buffer is full, drop it when the reader has gone.
+
+        A wait that is cancelled adds it all the same: a reader misses nothing.
+        """
+        try:
+            while self._bounded and len(self._events) >= self._size and not self.closed:
+                if self._taken is None:
+                    self._taken = anyio.Event()
+                await self._taken.wait()
+        finally:
+            if not self.closed:
+                self._events.append(event)
+                self._wake_reader()
 
     async def get(self) -> SessionEvent | None:
         """Take the next event; None when the buffer is closed and empty."""
@@ -49,6 +55,11 @@ class EventBuffer:
         event = self._events.popleft()
         self._wake_session()
         return event
+
+    def release(self) -> None:
+        """Say that the end is near: what still comes is taken without waiting for the reader."""
+        self._bounded = False
+        self._wake_session()
 
     def close(self) -> None:
         """End the stream; what waits can still be taken."""

@@ -16,6 +16,7 @@ from typing import Any, Literal, Self, TypeAlias
 from uuid import uuid4
 
 import anyio
+import anyio.lowlevel
 import attrs
 
 from ..errors import DecodeError, OptionError, StateError, brief
@@ -29,7 +30,7 @@ from ..events import (
     SessionWarningData,
 )
 from ..model import Extra
-from ..resolver import Resolver
+from ..resolver import MessageKey, Resolver
 from ..sources import SourceRegistry
 from ..wire import decode_event
 from .eventstream import EventBuffer, EventStream
@@ -43,10 +44,12 @@ EventHandler: TypeAlias = Callable[[SessionEvent], Awaitable[object] | object]
 UpstreamEvent: TypeAlias = SessionEvent | Mapping[str, Any]
 """An event, or the JSON object of one."""
 
+_Interrupted: TypeAlias = tuple[SessionEvent, Iterator[EventHandler], Iterator[EventBuffer]]
 _logger = logging.getLogger("citestream.session")
 _CITABLE = re.compile(r"\$\.data\.result\.citableSources\[([0-9]+)\]")
 _STREAMING = (AssistantMessageDeltaData, AssistantReasoningDeltaData, AssistantMessageStartData)
-_inside: ContextVar[tuple["Session", ...]] = ContextVar("_inside", default=())
+_CHECKPOINT_EVERY = 128  # events consumed without waiting, before others get their turn
+_inside: ContextVar[tuple[tuple["Session", int], ...]] = ContextVar("_inside", default=())
 
 
 class Session:
@@ -76,7 +79,7 @@ class Session:
         self.sources: SourceRegistry = (
             SourceRegistry(id_pattern=pattern) if sources is None else sources
         )
-        self._resolver = self._new_resolver()
+        self._resolver = Resolver(self._options.citations, registry=self.sources)
         self._subscriptions: dict[object, EventHandler] = {}
         self._handlers: tuple[EventHandler, ...] = ()
         self._buffers: list[EventBuffer] = []
@@ -84,6 +87,7 @@ class Session:
         self._queue: deque[SessionEvent] = deque()
         self._delivering = False
         self._delivered: anyio.Event | None = None
+        self._interrupted: _Interrupted | None = None
         self._connected = True
 
     # -- listening
@@ -94,9 +98,11 @@ class Session:
         Handlers are called in the order in which they were added, one event at a time; async ones
         are awaited before the next event. One that raises is logged and harms nobody.
 
-        Raises StateError after ``disconnect``.
+        Raises OptionError for what cannot be called, StateError after ``disconnect``.
         """
         self._check_connected("on")
+        if not callable(handler):
+            raise OptionError(f"on: wanted a callable, got {brief(handler)}")
         subscription = object()
         self._subscriptions[subscription] = handler
         self._handlers = tuple(self._subscriptions.values())
@@ -126,6 +132,10 @@ class Session:
     async def feed(self, event: UpstreamEvent, /) -> None:
         """Take one event of the upstream; return when every handler has had what came of it.
 
+        A handler that feeds its own session does not wait: what it feeds comes after its event.
+        When the call is cancelled while a handler runs, the handlers and iterators behind it get
+        the event with the next call.
+
         Raises DecodeError for a mapping that is not an event (the session goes on), StateError
         after ``disconnect``.
         """
@@ -140,36 +150,46 @@ class Session:
         *,
         on_error: Literal["raise", "skip"] = "raise",
     ) -> None:
-        """Feed a whole stream. At its end, what was withheld of open messages is released.
+        """Feed a whole stream. At its end, what was withheld of its open messages is released.
 
-        ``on_error`` says what to do about an event that cannot be decoded: ``raise`` its
-        DecodeError, or ``skip`` it and give out a ``session.warning``; a message is then only
-        stripped of citations that cannot be decoded, its text is never lost. Either way the
-        session goes on.
+        Several streams may be consumed at once. ``on_error`` says what to do about an event that
+        cannot be decoded: ``raise`` its DecodeError, or ``skip`` it and give out a
+        ``session.warning``; only what cannot be decoded of citations and citable sources is left
+        out then, so no message costs its text. Either way the session goes on.
 
         Raises what the stream raises, StateError after ``disconnect``.
         """
         if on_error not in {"raise", "skip"}:
             raise OptionError(f"on_error: wanted 'raise' or 'skip', got {brief(on_error)}")
         self._check_connected("consume")
+        opened: dict[MessageKey, None] = {}
+        count = 0
         try:
             async for event in events:
-                if on_error == "raise":
-                    await self.feed(event)
-                else:
-                    await self._feed_leniently(event)
+                self._check_connected("consume")
+                count += 1
+                if count % _CHECKPOINT_EVERY == 0:
+                    await anyio.lowlevel.checkpoint()
+                decoded, warning = _decoded_leniently(event, skip=on_error == "skip")
+                if decoded is not None:
+                    if isinstance(decoded.data, AssistantMessageDeltaData):
+                        opened[decoded.agent_id, decoded.data.message_id] = None
+                    self._queue.extend(self._process(decoded))
+                if warning is not None:
+                    self._queue.append(warning)
+                await self._deliver()
         finally:
-            self._end_stream()
+            self._queue.extend(self._resolver.end(opened))
             await self._deliver()
 
     async def disconnect(self) -> None:
         """Release what was withheld, end all iterators and take no more events. Idempotent."""
         if self._connected:
-            self._end_stream()
+            self._queue.extend(self._resolver.finish())
             self._connected = False
-            await self._deliver()
-            for buffer in self._buffers:
-                buffer.close()
+        for buffer in self._buffers:
+            buffer.release()
+        await self._deliver()
 
     async def __aenter__(self) -> Self:
         self._check_connected("async with")
@@ -189,13 +209,6 @@ class Session:
         if not self._connected:
             raise StateError(f"{call}: the session is disconnected")
 
-    def _new_resolver(self) -> Resolver:
-        return Resolver(self._options.citations, registry=self.sources)
-
-    def _end_stream(self) -> None:
-        self._queue.extend(self._resolver.finish())
-        self._resolver = self._new_resolver()
-
     def _process(self, event: SessionEvent) -> list[SessionEvent]:
         if self.enable_citations:
             return self._resolver.feed(event)
@@ -204,23 +217,11 @@ class Session:
             return [attrs.evolve(event, data=attrs.evolve(data, citations=None))]
         return [event]
 
-    async def _feed_leniently(self, event: UpstreamEvent) -> None:
-        try:
-            decoded = _decoded(event)
-        except DecodeError as error:
-            message = _without_citations(event, error)
-            if message is not None:
-                self._queue.extend(self._process(message))
-            self._queue.append(_warning(error))
-            await self._deliver()
-        else:
-            await self.feed(decoded)
-
     async def _deliver(self) -> None:
         """Give out what is queued, in order, one event at a time whoever feeds."""
         while True:
             while self._delivering:
-                if self in _inside.get():
+                if (self, anyio.get_current_task().id) in _inside.get():
                     return  # a handler feeds its own session: the loop that called it goes on
                 if self._delivered is None:
                     self._delivered = anyio.Event()
@@ -235,34 +236,57 @@ class Session:
 
         Most handlers are sync, and then an event costs no coroutine.
         """
-        queue, history = self._queue, self._history
         self._delivering = True
-        while queue:
-            event = queue.popleft()
-            if not (event.ephemeral or isinstance(event.data, _STREAMING)):
-                history.append(event)
-            handlers = iter(self._handlers)
-            result = self._call(handlers, event)
-            if result is not None or self._buffers:
-                return self._go_on(event, handlers, result)
-        self._end_delivery()
-        return None
+        waiting = None
+        try:
+            waiting = self._unfinished()
+            while waiting is None and self._queue:
+                event = self._queue.popleft()
+                if not (event.ephemeral or isinstance(event.data, _STREAMING)):
+                    self._history.append(event)
+                handlers = iter(self._handlers)
+                result = self._call(handlers, event)
+                if result is not None or self._buffers:
+                    waiting = self._go_on(event, handlers, result, self._readers())
+            if waiting is None and not self._connected:
+                for buffer in self._buffers:
+                    buffer.close()
+        finally:
+            if waiting is None:
+                self._end_delivery()
+        return waiting
+
+    def _unfinished(self) -> Awaitable[None] | None:
+        """Return the rest of an event whose delivery was cancelled."""
+        if self._interrupted is None:
+            return None
+        event, handlers, readers = self._interrupted
+        self._interrupted = None
+        return self._go_on(event, handlers, self._call(handlers, event), readers)
+
+    def _readers(self) -> Iterator[EventBuffer]:
+        self._buffers = [buffer for buffer in self._buffers if not buffer.closed]
+        return iter(self._buffers)
 
     async def _go_on(
         self,
         event: SessionEvent,
         handlers: Iterator[EventHandler],
         result: Awaitable[object] | None,
+        readers: Iterator[EventBuffer],
     ) -> None:
         """Await what a handler returned, call the handlers after it, and fill the buffers."""
+        complete = False
         try:
             while result is not None:
                 await self._wait_for(result)
                 result = self._call(handlers, event)
-            self._buffers = [buffer for buffer in self._buffers if not buffer.closed]
-            for buffer in self._buffers:
+            for buffer in readers:
                 await buffer.put(event)
+            complete = True
         finally:
+            if not complete:
+                self._interrupted = event, handlers, readers
             self._end_delivery()
 
     def _call(
@@ -280,7 +304,7 @@ class Session:
         return None
 
     async def _wait_for(self, result: Awaitable[object]) -> None:
-        token = _inside.set((*_inside.get(), self))
+        token = _inside.set((*_inside.get(), (self, anyio.get_current_task().id)))
         try:
             await result
         except Exception:  # whatever a handler raises must harm nobody
@@ -303,7 +327,20 @@ def _decoded(event: UpstreamEvent) -> SessionEvent:
     raise DecodeError(path="$", expected="an event or a mapping", got=brief(event))
 
 
-def _without_citations(event: UpstreamEvent, error: DecodeError) -> SessionEvent | None:
+def _decoded_leniently(
+    event: UpstreamEvent, *, skip: bool
+) -> tuple[SessionEvent | None, SessionEvent | None]:
+    """Return the event, or what of it can be decoded, and a warning about what cannot."""
+    try:
+        return _decoded(event), None
+    except DecodeError as error:
+        if not skip:
+            raise
+        decoded = _without_damage(event, error)
+        return decoded, _warning(error, kept=decoded is not None)
+
+
+def _without_damage(event: UpstreamEvent, error: DecodeError) -> SessionEvent | None:
     """Decode an event again without what cannot be decoded of its citations or citable sources.
 
     So a message never costs its text, and one source never costs another.
@@ -322,8 +359,10 @@ def _without_citations(event: UpstreamEvent, error: DecodeError) -> SessionEvent
 
 def _without(event: Mapping[str, Any], path: str) -> dict[str, Any] | None:
     """Leave out of ``event`` the citations or the citable source that ``path`` leads into."""
-    data = dict(event["data"]) if path.startswith("$.data.") else {}
-    if path.startswith("$.data.citations"):
+    data = event.get("data")
+    data = dict(data) if isinstance(data, Mapping) else {}
+    # What is nested too deep is reported at the root: citations are what may be left out.
+    if path.startswith("$.data.citations") or (path == "$" and "citations" in data):
         del data["citations"]
     elif damaged := _CITABLE.match(path):
         sources = list(data["result"]["citableSources"])
@@ -334,13 +373,13 @@ def _without(event: Mapping[str, Any], path: str) -> dict[str, Any] | None:
     return {**event, "data": data}
 
 
-def _warning(error: DecodeError) -> SessionEvent:
+def _warning(error: DecodeError, *, kept: bool) -> SessionEvent:
     details = {"path": error.path, "expected": error.expected, "got": error.got}
     return SessionEvent(
         ephemeral=True,
         type=SessionEventType.SESSION_WARNING,
         data=SessionWarningData(
-            message=f"an event was skipped: {error}",
+            message=f"{'part of an event' if kept else 'an event'} was skipped: {error}",
             warning_type="decode_error",
             extra=Extra(details),
         ),

@@ -81,7 +81,7 @@ def _parse(source: str | bytes) -> Any:  # noqa: ANN401 - a JSON value
     except DecodeError:
         raise
     except JSONDecodeError as error:
-        got = f"{brief(source)} ({error.msg} at {error.pos})"
+        got = f"{brief(source)} ({error.msg.removesuffix(' at')} at {error.pos})"
     except UnicodeDecodeError as error:
         got = f"bytes that are not UTF-8 ({error.reason} at {error.start})"
     except RecursionError:
