@@ -1,6 +1,7 @@
 import io
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -141,7 +142,11 @@ def test_nothing_relevant_is_said(call):
     [
         (["ask", "x", "nowhere.md"], 1, "nowhere.md: No such file or directory"),
         (["ask", "x", "no*.md"], 1, "no*.md: matches no file that can be read"),
-        (["ask", "x", "copilot"], 1, "copilot: holds no file that can be read"),
+        (
+            ["ask", "x", "copilot"],
+            1,
+            "copilot: holds no file that can be read; 7 files of other kinds not read",
+        ),
         (["ask", "x" * 10_001, "handbook.md"], 1, "max_question_chars: at most 10000, got 10001"),
         (
             ["ask", "x", "handbook.md", "--granularity", "page"],
@@ -181,6 +186,70 @@ def test_what_a_model_answers_to_the_prompt_can_be_resolved(call):
     registry.add(from_file("handbook.md"))
     answer = resolve("Up to 140 EUR. \ue200cite\ue202turn0block13\ue201", registry)
     assert "140 EUR" in answer.citations.spans[0].references[0].cited_text
+
+
+def test_lines_of_html_are_those_of_its_text(call, tmp_path):
+    (tmp_path / "a.html").write_text("<title>Rules</title><p>One.<p>Meals are\npaid.")
+    file = str(tmp_path / "a.html")
+    assert (
+        "[^1]: a.html, line 3 of its text\n    > Meals are paid.\n" in call("ask", "meals", file)[1]
+    )
+    _, out, _ = call("ask", "wire brush", "handbook.pdf", "--granularity", "line")
+    assert re.search(r"\[\^1\]: handbook\.pdf, lines? [0-9]+(-[0-9]+)? of its text\n", out)
+    told = " ".join(call("ask", "--help")[1].split())
+    assert "Lines of HTML and PDF count the text that was read out of them." in told
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("کتاب‌ها", "من می\u200cخواهم کتاب\u200cها را ببینم."),
+        ("family travels", "The family 👨\u200d👩\u200d👧\u200d👦 travels ❤\ufe0f by train."),
+        ("वाक्\u200dय", "यह वाक्\u200dय क्\u200dष लिखता है।"),
+        ("Dampfschiff", "Das Dampf\u00adschiff und das Dampfschiff."),
+        ("出張の食事代", "出張の食事代は　六千円まで。"),
+    ],
+)
+@pytest.mark.parametrize("style", ["plain", "markdown"])
+def test_quotes_are_found_in_the_source_as_they_are(call, tmp_path, question, line, style):
+    (tmp_path / "a.txt").write_text(f"Other.\n\n{line}\n", encoding="utf-8")
+    _, out, _ = call("ask", question, str(tmp_path / "a.txt"), "--format", style)
+    assert f"a.txt, line 3\n    > {line}\n" in out
+
+
+def test_standard_input_is_called_so(call):
+    _, out, _ = call("ask", "meals", "-", stdin=b"Meals are paid.")
+    assert "[^1]: standard input, line 1\n" in out
+    problem = "citestream: error: standard input: takes text only, got a PDF\n"
+    pdf = Path("handbook.pdf").read_bytes()
+    assert call("ask", "meals", "-", stdin=pdf) == (1, "", problem)
+
+
+def test_what_a_folder_and_a_glob_leave_out_is_said(call, tmp_path):
+    (tmp_path / "a.txt").write_text("Meals are paid.\n")
+    (tmp_path / "b.docx").write_text("x")
+    (tmp_path / "loop").symlink_to(".")
+    left_out = "1 linked folder, 1 file of another kind not read"
+    assert call("ask", "meals", str(tmp_path))[::2] == (0, f"{tmp_path}: {left_out}\n")
+    pattern = str(tmp_path / "**" / "*.txt")
+    assert call("ask", "meals", pattern)[::2] == (0, f"{pattern}: 1 linked folder not read\n")
+
+
+def test_what_the_library_logs_about_a_pdf_stays_out_of_the_one_line(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(Path(ROOT, "tests/data/handbook.pdf").read_bytes()[:900])
+    code = "from citestream.cli import main; main()"
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code, "ask", "x", "a.pdf"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.decode(), done.stderr.decode()) == (
+        1,
+        "",
+        "citestream: error: a.pdf, page 1: expected a PDF that can be read, got a damaged one\n",
+    )
 
 
 def test_nothing_in_a_file_steers_the_terminal(call, tmp_path):

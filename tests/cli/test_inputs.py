@@ -34,7 +34,7 @@ def read(*arguments, take=None):
             take(document)
         documents.append(document)
 
-    read_inputs(arguments, take=keep, skip=skipped.append)
+    read_inputs(arguments, take=keep, skip=skipped.append, note=skipped.append)
     assert all(document.title for document in documents)
     return [document.title for document in documents], skipped
 
@@ -51,8 +51,25 @@ def test_a_folder_is_read_with_all_under_it_by_suffix(place):
         write(Path(name))
     write(Path("docs/.git/e.md"))
     write(place / "away" / "f.md")
-    assert read("docs") == (["docs/a.txt", "docs/b.MD", "docs/sub/c.html"], [])
+    names = ["docs/a.txt", "docs/b.MD", "docs/sub/c.html"]
+    assert read("docs") == (names, ["docs: 1 file of another kind not read"])
     assert read("../away", "docs/sub") == (["f.md", "docs/sub/c.html"], [])
+
+
+def test_what_a_folder_leaves_out_is_counted_in_one_line(place):
+    for name in ("a.md", "b.docx", "c.json", "sub/d.yaml", "sub/e", ".hid.json", ".git/f.json"):
+        write(Path("docs", name))
+    write(place / "away" / "secret.md")
+    Path("docs/linked").symlink_to(place / "away")
+    Path("docs/sub/loop").symlink_to("..")
+    Path("docs/.hidden").symlink_to(place / "away")
+    left_out = "2 linked folders, 4 files of other kinds not read"
+    assert read("docs") == (["docs/a.md"], [f"docs: {left_out}"])
+    Path("docs/a.md").unlink()
+    with pytest.raises(OptionError) as caught:
+        read("docs")
+    assert str(caught.value) == f"docs: holds no file that can be read; {left_out}"
+    assert read("docs/linked") == (["docs/linked/secret.md"], [])
 
 
 def test_unreadable_files_in_a_folder_are_named_and_skipped(place):
@@ -111,6 +128,65 @@ def test_globs_are_expanded_where_the_shell_did_not(place):
     assert skipped == ["docs/e.xyz, byte 0: expected UTF-8 text, got 0xff"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("./**/*.txt", ["a.txt", "docs/b.txt", "docs/sub/c.txt"]),
+        ("**/docs/**/**/*.txt", ["docs/b.txt", "docs/sub/c.txt"]),
+        ("docs/**", ["docs/b.txt", "docs/e", "docs/sub/c.txt", "docs/sub/d.md"]),
+        ("*/[!d].txt", ["docs/b.txt"]),
+        ("d?cs/sub/c.txt", ["docs/sub/c.txt"]),
+        ("docs/*/../b.txt", ["docs/b.txt"]),
+        ("docs/.*/*.md", ["docs/.git/f.md"]),
+        ("docs/.h*", ["docs/.hid.txt"]),
+        ("*.txt", ["a.txt"]),
+        ("*/*/*", ["docs/sub/c.txt", "docs/sub/d.md"]),
+    ],
+)
+def test_globs_match_as_in_a_shell(place, pattern, names):
+    for name in ("b.txt", "e", "sub/c.txt", "sub/d.md", ".hid.txt", ".git/f.md"):
+        write(Path("docs", name))
+    write(Path("a.txt"))
+    assert read(pattern)[0] == names
+    assert read(str(place / "here" / pattern))[0] == names
+
+
+def test_globs_follow_no_links(place):
+    write(Path("docs/a.txt"))
+    write(place / "away" / "secret.txt")
+    write(place / "away" / "sub.txt")
+    for name in ("loop", "docs/again"):
+        Path(name).symlink_to(place / "here")
+    Path("docs/secret.txt").symlink_to(place / "away" / "secret.txt")
+    Path("docs/none.txt").symlink_to("nowhere")
+    Path("docs/other.md").symlink_to(place / "away" / "sub.txt")
+    names, told = read("./**/*.txt")
+    assert names == ["docs/a.txt"]
+    assert told == ["./**/*.txt: 2 linked folders, 1 linked file not read"]
+    assert read("docs/*") == (["docs/a.txt"], ["docs/*: 2 linked files not read"])
+    assert read("*/a.txt") == (["docs/a.txt"], ["*/a.txt: 1 linked folder not read"])
+    told = "1 linked file not read"
+    with pytest.raises(OptionError, match=rf"matches no file that can be read; {told}"):
+        read("docs/s*.txt")
+    with pytest.raises(OptionError, match=rf"matches no file that can be read; {told}"):
+        read("d*/secret.txt")
+
+
+def test_what_stands_before_the_first_wildcard_may_be_a_link(place):
+    write(place / "away" / "a.txt")
+    Path("linked").symlink_to(place / "away")
+    assert read("linked/*.txt") == (["linked/a.txt"], [])
+    assert read("linked/**/*.txt") == (["linked/a.txt"], [])
+
+
+def test_many_links_in_circles_take_no_time(place):
+    write(Path("docs/a.txt"))
+    for number in range(40):
+        Path(f"docs/loop{number}").symlink_to(".")
+    assert read("**/*.txt") == (["docs/a.txt"], ["**/*.txt: 40 linked folders not read"])
+    assert place
+
+
 def test_no_two_files_look_alike(place):
     for name in ("away/x", "away/y", "here/y"):
         (place / name).mkdir()
@@ -126,8 +202,29 @@ def test_no_two_files_look_alike(place):
 
 def test_standard_input_is_a_text(place, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Meals are paid.")))
-    assert read("-") == (["-"], [])
+    write(Path("standard input"))
+    documents = []
+    assert read("-", "standard input", take=documents.append) == (
+        ["standard input", "here/standard input"],
+        [],
+    )
+    assert [document.path for document in documents] == [None, "here/standard input"]
     assert place
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3", "standard input: takes text only, got a PDF"),
+        (b"", "standard input: holds no text"),
+        (b"abc\xff", "standard input, byte 3: expected UTF-8 text, got 0xff"),
+    ],
+)
+def test_standard_input_that_is_no_text_is_an_error(monkeypatch, data, problem):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises((DecodeError, OptionError)) as caught:
+        read("-")
+    assert str(caught.value) == problem
 
 
 @pytest.mark.parametrize(
@@ -158,6 +255,26 @@ def test_a_document_that_is_refused_is_an_error(place):
     with pytest.raises(OptionError, match=r"docs/a\.md: max_sources: at most 0, got 1"):
         read("docs/a.md", take=refuse)
     assert place
+
+
+def test_when_nothing_more_is_taken_one_line_says_so(place):
+    for name in ("docs/a.md", "docs/b.md", "docs/c.md", "docs/sub/d.md", "docs/e.png"):
+        write(Path(name))
+    write(place / "away" / "f.md")
+    taken = []
+
+    def take(document):
+        taken.append(document)
+        Limits(max_sources=1).check("max_sources", len(taken))
+
+    names, told = read("docs", "../away", "docs/sub", "docs/*.md", "*.none", take=take)
+    assert names == ["docs/a.md"]
+    assert told == [
+        "docs/b.md: max_sources: at most 1, got 2; no more files of folders and globs are read"
+    ]
+    assert len(taken) == 2
+    with pytest.raises(OptionError, match=r"docs/c\.md: max_sources: at most 1, got 4"):
+        read("docs/*.md", "docs/c.md", take=take)
 
 
 def test_no_more_of_a_file_is_read_than_the_limit(place, monkeypatch):

@@ -87,6 +87,33 @@ def test_places_are_said_once_in_words(reference, place):
     assert note.places == ((place,) if place else ())
 
 
+@pytest.mark.parametrize(
+    ("source", "reduced"),
+    [
+        ({"path": "docs/a.html"}, True),
+        ({"path": "a.HTM", "title": "Rules"}, True),
+        ({"title": "a.xhtml"}, True),
+        ({"title": "a.pdf"}, True),
+        ({"path": "a.md", "title": "About a.pdf"}, False),
+        ({"path": "html"}, False),
+        ({"title": "a.pdf.txt"}, False),
+        ({}, False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("locator", "place"), [("L10", "line 10"), ("L10-L11", "lines 10-11"), ("C22-C75", None)]
+)
+def test_lines_of_what_was_reduced_to_text_are_those_of_its_text(source, reduced, locator, place):
+    reference = {"location": CHARS, "provider_metadata": {"locator": locator}}
+    said = locator if place is None else f"{place} of its text" if reduced else place
+    assert notes(citations(reference, **source))[0].places == (said,)
+
+
+def test_pages_and_blocks_of_what_was_reduced_to_text_are_said_as_they_are():
+    page = {"location": CitationLocationPage(start_page=4, end_page=4)}
+    assert notes(citations(page, path="a.pdf"))[0].places == ("page 4",)
+
+
 def test_the_lines_of_vendors_are_said_in_their_words():
     reference = {"location": CHARS, "provider_metadata": {"locator": "L8"}}
     assert notes(citations(reference, provider="anthropic"))[0].places == ("L8",)
@@ -146,7 +173,9 @@ def test_marks_stand_behind_the_spans_each_number_once():
     [
         (" a\n\tb\u2028c ", "a b c"),
         ("a\x1b[31mb\x07", "a[31mb"),
-        ("a\u202eb\u200bc\ue200d\ud83de", "abcde"),
+        ("a\u202eb\u2067c\ue200d\ud83de\U000e0041", "abcde"),
+        ("می\u200cخواهم 👩\u200d👧", "می\u200cخواهم 👩\u200d👧"),
+        ("週次　報告\u00ad", "週次　報告\u00ad"),
         ("週次 📎", "週次 📎"),
     ],
 )

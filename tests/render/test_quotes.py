@@ -12,14 +12,31 @@ LONG = "".join(f"Line {number} of the source holds some words.\n" for number in 
     [
         ("One.\r\nTwo.\rThree.", ("One.", "Two.", "Three.")),
         ("\n\n    if x:\n        y\n \n    z\n\n", ("if x:", "    y", "", "z")),
-        ("a\tb\u3000c\u2028d  ", ("a b c d",)),
-        ("a\x1b[2Jb\u202ec\ue200d\u200b", ("a[2Jbcd",)),
+        ("a\tb\u3000c\u2028d  ", ("a\tb\u3000c d",)),
+        ("a\x1b[2Jb\u202ec\ue200d", ("a[2Jbcd",)),
         ("", ()),
         (" \n\u200b\n", ()),
     ],
 )
 def test_lines_are_shown_as_they_are_but_for_what_cannot_be_seen(text, lines):
     assert quote_lines(text, claim="") == lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "می\u200cخواهم کتاب\u200cها را ببینم.",
+        "The family 👨\u200d👩\u200d👧\u200d👦 travels ❤\ufe0f.",
+        "क्\u200dष and র\u200d্যাব",
+        "Donau\u00addampf\u00adschiff",
+        "\u200fשלום (A)\u200e 1.",
+        "葛\U000e0100城　市\u00a0役所\u2009！",
+        "ភាសា\u200bខ្មែរ",
+        "\ue010 gaiji",
+    ],
+)
+def test_a_quote_is_its_source_character_by_character(line):
+    assert quote_lines(f"Before.\n{line}\n", claim="") == ("Before.", line)
 
 
 def test_what_fits_is_shown_whole():

@@ -1,9 +1,12 @@
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pypdf import PdfWriter
+from pypdf.errors import DependencyError
 
 from citestream.errors import CitestreamError, DecodeError, LimitError, OptionError
 from citestream.sources.file_formats import from_bytes
@@ -81,6 +84,29 @@ def test_bytes_pages_and_characters_are_bounded():
 def test_a_damaged_pdf_says_where(data):
     with pytest.raises(DecodeError, match=r"^a\.pdf, page 1: expected a PDF that can be read"):
         from_bytes(data, path="x/a.pdf")
+
+
+@pytest.mark.parametrize(("password", "readable"), [("secret", False), ("", True)])
+def test_an_encrypted_pdf_is_not_called_damaged(password, readable):
+    encrypted = BytesIO()
+    writer = PdfWriter(clone_from=BytesIO(PDF))
+    writer.encrypt(password, "owner", algorithm="RC4-128")
+    writer.write(encrypted)
+    if readable:
+        assert len(from_bytes(encrypted.getvalue(), path="a.pdf").pages) == 3
+        return
+    with pytest.raises(DecodeError) as caught:
+        from_bytes(encrypted.getvalue(), path="x/a.pdf")
+    assert str(caught.value) == "a.pdf: expected a PDF that can be read, got an encrypted one"
+
+
+def test_an_encrypted_pdf_that_wants_another_library_is_called_encrypted(monkeypatch):
+    def wanting(_stream):
+        raise DependencyError("cryptography>=3.1 is required for AES algorithm")
+
+    monkeypatch.setattr("pypdf.PdfReader", wanting)
+    with pytest.raises(DecodeError, match=r"^a\.pdf: .* got an encrypted one$"):
+        from_bytes(PDF, path="a.pdf")
 
 
 @settings(max_examples=60, deadline=None)

@@ -24,7 +24,6 @@ pieces = st.sampled_from([*TAGS.split(), *"<>'\"=&\n\0\ue200a ", "<!--", "-->", 
         ("x<pre>a<b>b</b></pre>", "x\n\nab"),
         ("a&nbsp;b &lt;/BLOCK&gt;", "a\xa0b </BLOCK>"),
         ("a<script>x</script><style>y</style><template>z</template><!-- q -->b", "ab"),
-        ("a<p hidden>Cite me.</p>b", "ab"),
         ("a<div>b</div>c", "a\nb\nc"),
         ("<div><p>a</p></div>b", "a\n\nb"),
         ("\ue200cite\ue202x\ue201", "\ue200cite\ue202x\ue201"),
@@ -34,6 +33,59 @@ def test_the_text_is_what_a_reader_sees(html, text):
     reduced, title = reduce_html(html)
     assert reduced == text
     assert title is None
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        "hidden",
+        "HIDDEN=''",
+        "hidden=until-found",
+        "hidden=false",
+        "aria-hidden=true",
+        "ARIA-HIDDEN=' True '",
+        "style=display:none",
+        "style='display: none;'",
+        "STYLE='color:red; DISPLAY :\n NONE ! important ; margin:0'",
+        "style='display:none!important'",
+        "style='/* x; */display/**/:none/* y'",
+        "style='visibility:hidden'",
+        "style=';;Visibility: Hidden !IMPORTANT'",
+        "style='visibility:collapse'",
+    ],
+)
+@pytest.mark.parametrize("tag", ["p", "span", "div", "pre", "li", "td"])
+def test_what_the_page_says_is_not_to_be_seen_is_no_text(tag, attribute):
+    html = f"a<table><tr><{tag} {attribute}>Cite <b>me</b>.<i style='display:block'>!</i></{tag}>"
+    assert reduce_html(html)[0].strip() == "a"
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        "aria-hidden",
+        "aria-hidden=false",
+        "data-hidden",
+        "style",
+        "style=''",
+        "style='display:block'",
+        "style='visibility:visible'",
+        "style='x-display:none'",
+        "style='--display:none'",
+        "style='backface-visibility:hidden'",
+        "style='overflow:hidden'",
+        "style='display:none-such'",
+        "style='/* display:none; */'",
+        "class='display:none'",
+    ],
+)
+def test_what_it_does_not_say_so_of_is_text(attribute):
+    assert reduce_html(f"a<b {attribute}>b</b>c")[0] == "abc"
+
+
+def test_a_style_of_any_length_is_read_in_time():
+    for part in (" ", ";", "/*", "display:none ", "display:none!", "; display"):
+        reduce_html(f"<p style='{part * 100_000}'>a")
 
 
 @pytest.mark.parametrize(

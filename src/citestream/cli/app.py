@@ -3,6 +3,7 @@
 ``replay``, ``extract`` and ``strip`` are here, ``ask`` and ``prompt`` in ``ask``.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -193,6 +194,8 @@ def _opened(file: str) -> Iterator[tuple[BinaryIO, int | None]]:
 
 def run(arguments: list[str], /) -> int:
     """Run the command line ``arguments`` and return the exit status."""
+    # What it cannot read of a file is said in our one line about that file.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     command = typer.main.get_command(app)
     try:
         status = command.main(args=arguments, prog_name="citestream", standalone_mode=False)

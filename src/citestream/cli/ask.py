@@ -55,7 +55,8 @@ def ask(
     """Answer a question with the passages of files that match best, each with its place.
 
     Works offline and calls no model. Folders are read with all that is under them; what cannot be
-    read there is named on stderr and skipped.
+    read there is named on stderr and skipped. Neither in folders nor in globs are links followed.
+    Standard input takes text only. Lines of HTML and PDF count the text that was read out of them.
     """
     registry = _registered(files, granularity)
     provider = Extractive(registry, syntax=_PAGED, options=ExtractiveOptions(top=top))
@@ -99,5 +100,5 @@ def _registered(files: list[str], granularity: Granularity | None) -> SourceRegi
         usual = Granularity.PAGE if document.pages else Granularity.LINE
         registry.add(document, granularity=granularity or usual)
 
-    read_inputs(files, take=take, skip=lambda line: complain(f"skipped: {line}"))
+    read_inputs(files, take=take, skip=lambda line: complain(f"skipped: {line}"), note=complain)
     return registry

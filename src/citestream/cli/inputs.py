@@ -4,17 +4,21 @@ In: arguments. Out: documents, each with the path that is shown: relative to the
 or to the folder that was named where that is elsewhere, in POSIX form. What is named by itself must
 be readable; what a folder or a glob holds is told about and skipped where it is not.
 
-A folder is read with all that is under it, by suffix; hidden names and links are left out, since
-they may lead anywhere. Deliberately elsewhere: what the bytes mean (``sources``).
+A folder is read with all that is under it, by suffix, a glob by what it matches. Both leave out
+hidden names, and links, since they may lead anywhere and in circles; what is named by itself, and
+what a glob names before its first wildcard, may be a link. Deliberately elsewhere: what the bytes
+mean (``sources``).
 """
 
-import glob
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatch
 from pathlib import Path, PurePath
+from typing import TypeAlias
 
-from ..errors import CitestreamError, DecodeError, OptionError
+from ..errors import CitestreamError, DecodeError, LimitError, OptionError
 from ..sources import DEFAULT_LIMITS, SourceDocument, from_bytes
 
 __all__ = ("SUFFIXES", "read_inputs")
@@ -28,6 +32,15 @@ SUFFIXES = frozenset(
 """Which files in a folder are read. A file that is named by itself may have any suffix."""
 
 _GLOB = frozenset("*?[")
+_STANDARD_INPUT = "standard input"
+_PDF = b"%PDF-"
+
+_Kind: TypeAlias = tuple[str, str]
+"""What was left out without a line of its own: one of it and more of it."""
+
+_OTHER = ("file of another kind", "files of other kinds")
+_LINKED_FILE = ("linked file", "linked files")
+_LINKED_FOLDER = ("linked folder", "linked folders")
 
 
 def read_inputs(
@@ -36,48 +49,110 @@ def read_inputs(
     *,
     take: Callable[[SourceDocument], object],
     skip: Callable[[str], object],
+    note: Callable[[str], object],
 ) -> None:
     """Give the documents that ``arguments`` name to ``take``, each file once.
 
-    ``skip`` is told of each file that was left out and why, in one line. ``take`` may raise a
-    CitestreamError about a document. Raises one, or OSError, for what is named by itself and cannot
-    be used, and OptionError for a folder or glob that gives nothing to read.
+    ``skip`` is told of each file that was left out and why, in one line, and ``note`` of a folder
+    or glob how much else of it was not read, in one line each. ``take`` may raise a CitestreamError
+    about a document; a LimitError ends the reading of folders and globs.
+
+    Raises a CitestreamError or OSError for what is named by itself and cannot be used, and
+    OptionError for a folder or glob that gives nothing to read.
     """
     reader = _Reader(take, skip)
     for argument in arguments:
+        left_out: dict[str, _Kind] = {}  # by path
         if argument == "-":
-            reader.read(sys.stdin.buffer.read(DEFAULT_LIMITS.max_file_bytes + 1), "-")
+            reader.read_standard_input()
         elif Path(argument).is_dir():
-            if not reader.read_found(_in_folder(argument, skip), folder=argument):
-                raise OptionError(f"{argument}: holds no file that can be read")
+            count = reader.read_found(_in_folder(argument, skip, left_out), folder=argument)
+            if not count and not reader.full:
+                raise OptionError(_told(f"{argument}: holds no file that can be read", left_out))
         elif _GLOB.isdisjoint(argument) or os.path.lexists(argument):
             reader.read_named(argument)
-        elif not reader.read_found(_matching(argument)):
-            raise OptionError(f"{argument}: matches no file that can be read")
+        elif not reader.read_found(_matching(argument, left_out)) and not reader.full:
+            raise OptionError(_told(f"{argument}: matches no file that can be read", left_out))
+        if left_out and not reader.full:
+            note(f"{argument}: {_counted(left_out)}")
 
 
-def _in_folder(folder: str, skip: Callable[[str], object]) -> Iterator[str]:
+def _told(problem: str, left_out: dict[str, _Kind]) -> str:
+    return f"{problem}; {_counted(left_out)}" if left_out else problem
+
+
+def _counted(left_out: dict[str, _Kind]) -> str:
+    counts = Counter(left_out.values()).items()
+    return ", ".join(f"{count} {kind[count > 1]}" for kind, count in counts) + " not read"
+
+
+def _in_folder(
+    folder: str, skip: Callable[[str], object], left_out: dict[str, _Kind]
+) -> Iterator[str]:
     """Give the paths of the files under ``folder`` that are read by suffix, ordered."""
 
     def closed(error: OSError) -> None:
         skip(f"{error.filename}: {error.strerror}")
 
     for root, folders, files in os.walk(folder, onerror=closed):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(root, name)
-            if name.startswith(".") or path.suffix.lower() not in SUFFIXES:
-                continue
-            if path.is_symlink() or not path.is_file():
+        folders[:] = _unhidden(folders)
+        for path in (Path(root, name) for name in folders):
+            if path.is_symlink():
+                left_out[str(path)] = _LINKED_FOLDER
+        for path in (Path(root, name) for name in _unhidden(files)):
+            if path.suffix.lower() not in SUFFIXES:
+                left_out[str(path)] = _OTHER
+            elif path.is_symlink() or not path.is_file():
                 skip(f"{path.as_posix()}: a link or no regular file")
             else:
                 yield str(path)
 
 
-def _matching(pattern: str) -> Iterator[str]:
-    # Not Path.glob: it wants to know where an absolute pattern begins.
-    found = glob.glob(pattern, recursive=True)  # noqa: PTH207 - see above
-    return (path for path in sorted(found) if Path(path).is_file())
+def _unhidden(names: Iterable[str]) -> list[str]:
+    return sorted(name for name in names if not name.startswith("."))
+
+
+def _matching(pattern: str, left_out: dict[str, _Kind]) -> Iterator[str]:
+    """Give the paths of the files that ``pattern`` matches, ordered.
+
+    Not the standard library's globs: they go through links.
+    """
+    parts = PurePath(pattern).parts
+    fixed = next(number for number, part in enumerate(parts) if not _GLOB.isdisjoint(part))
+    middle, last = parts[fixed:-1], parts[-1]
+    if last == "**":
+        middle, last = parts[fixed:], "*"
+    base = Path(*parts[:fixed])
+
+    def step(
+        places: Iterable[Path], part: str, fits: Callable[[Path], bool], linked: _Kind
+    ) -> Iterator[Path]:
+        # Each once: "**/**" finds every folder more than once.
+        for path in dict.fromkeys(p for place in places for p in _matches(place, part) if fits(p)):
+            if path != base and path.is_symlink():
+                left_out[str(path)] = linked
+            else:
+                yield path
+
+    places: Iterable[Path] = [base]
+    for part in middle:
+        places = step(places, part, os.path.isdir, _LINKED_FOLDER)
+    yield from sorted(map(str, step(places, last, os.path.isfile, _LINKED_FILE)))
+
+
+def _matches(place: Path, part: str) -> Iterator[Path]:
+    """Give what one part of a pattern matches in the folder ``place``, links included."""
+    if part == "**":
+        yield place
+        for root, folders, _ in os.walk(place):
+            folders[:] = _unhidden(folders)
+            yield from (Path(root, name) for name in folders)
+    elif _GLOB.isdisjoint(part):
+        yield place / part
+    else:
+        names = next(([*folders, *files] for _, folders, files in os.walk(place)), [])
+        shown = names if part.startswith(".") else _unhidden(names)
+        yield from (place / name for name in shown if fnmatch(name, part))
 
 
 class _Reader:
@@ -86,23 +161,37 @@ class _Reader:
     ) -> None:
         self._take = take
         self._skip = skip
-        self._shown: dict[str, str] = {}  # by absolute path
+        self._shown = {"-": _STANDARD_INPUT}  # by absolute path
+        self.full = False
+        """Whether nothing more is taken."""
+
+    def read_standard_input(self) -> None:
+        """Read standard input, which must be a text."""
+        data = sys.stdin.buffer.read(DEFAULT_LIMITS.max_file_bytes + 1)
+        if data.startswith(_PDF):
+            raise OptionError(f"{_STANDARD_INPUT}: takes text only, got a PDF")
+        self._read(data, "", _STANDARD_INPUT)
 
     def read_named(self, path: str) -> None:
         """Read a file that must be readable."""
         shown = self._show(path, None)
         if shown is not None:
-            self.read(_bytes(path), shown)
+            self._read(_bytes(path), shown, shown)
 
     def read_found(self, paths: Iterable[str], *, folder: str | None = None) -> int:
-        """Read what is readable of ``paths`` and return how many are read now."""
+        """Read what is readable of ``paths`` and return how many are read now; none when full."""
         count = 0
+        if self.full:
+            return count
         for path in paths:
             shown = self._show(path, folder)
             try:
                 if shown is not None:
-                    self.read(_bytes(path), shown)
+                    self._read(_bytes(path), shown, shown)
             except CitestreamError as error:
+                if self.full:
+                    self._skip(f"{error}; no more files of folders and globs are read")
+                    break
                 self._skip(str(error))
             except OSError as error:
                 self._skip(f"{shown}: {error.strerror}")
@@ -110,19 +199,26 @@ class _Reader:
                 count += 1
         return count
 
-    def read(self, data: bytes, shown: str) -> None:
+    def _read(self, data: bytes, path: str, shown: str) -> None:
         """Make a document of ``data`` and give it on."""
         try:
-            document = from_bytes(data, path=shown, title=shown)
+            document = from_bytes(data, path=path, title=shown)
             if not document.content.strip():
                 raise OptionError("holds no text")
-            self._take(document)
+            self._give(document)
         except DecodeError as error:
             # It knows the last name of the path only.
-            where = shown + error.path.removeprefix(PurePath(shown).name)
+            where = shown + error.path.removeprefix(PurePath(path).name)
             raise DecodeError(path=where, expected=error.expected, got=error.got) from error
         except CitestreamError as error:
             raise OptionError(f"{shown}: {error}") from error
+
+    def _give(self, document: SourceDocument) -> None:
+        try:
+            self._take(document)
+        except LimitError:
+            self.full = True
+            raise
 
     def _show(self, path: str, folder: str | None) -> str | None:
         """Return how ``path`` is shown, None where it was read before. No two files look alike."""

@@ -1,7 +1,8 @@
 """Answers for people: content and citations in, text for one kind of reader out.
 
 All renderers are pure functions of ``(content, citations)``. ``notes`` has what they share:
-numbers, labels, places; ``quotes`` has the words of a source. Nothing that a stranger wrote can be
+numbers, labels, places; ``quotes`` has the words of a source, ``characters`` says what is shown of
+any text. Nothing that a stranger wrote can be
 markup, a link or a control character there.
 """
 

@@ -6,7 +6,6 @@ and escaping it for the sink is the renderer's job.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
@@ -22,13 +21,15 @@ from ..model import (
     CitationSpan,
 )
 from ..offsets import from_utf16_many
+from .characters import visible
 from .quotes import quote_lines
 
 __all__ = ("Note", "marked_pieces", "notes", "one_line", "safe_url")
 
 _URL = re.compile(r"(?:https?://|mailto:)[^\s\"'<>\\^`{|}\x00-\x20\x7f-\xa0]+", re.IGNORECASE)
 _LINES = re.compile("L([0-9]+)(?:[-\u2013]L?([0-9]+))?", re.IGNORECASE)
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+_BLANKS = re.compile("[\t ]+")  # others, as between Japanese words, are part of a name
+_REDUCED = re.compile(r"\.(?:html?|xhtml|pdf)\Z", re.IGNORECASE)
 
 _Key: TypeAlias = tuple[str, str | None, str | None]
 """What a note is for: a source, and where it is quoted the place and its text."""
@@ -51,13 +52,8 @@ class Note:
 
 
 def one_line(text: str, /) -> str:
-    """Return ``text`` as one line without control, formatting or private-use characters."""
-    kept = (" " if c.isspace() else c for c in text if c.isspace() or _seen(c))
-    return " ".join("".join(kept).split())
-
-
-def _seen(character: str) -> bool:
-    return unicodedata.category(character) not in _UNSEEN
+    """Return ``text`` as one line of what is shown of it, ``""`` where nothing can be seen."""
+    return _BLANKS.sub(" ", visible(text)).strip()
 
 
 def safe_url(url: str | None, /) -> str | None:
@@ -174,7 +170,10 @@ def _place(source: CitationSource, reference: CitationReference) -> str | None:
     if isinstance(location, CitationLocationChar) and client and locator:
         lines = _LINES.fullmatch(locator)
         if lines is not None:
-            return _range("line", int(lines[1]), int(lines[2] or lines[1]))
+            place = _range("line", int(lines[1]), int(lines[2] or lines[1]))
+            # Nobody can look up in the file a line of what was read out of it.
+            reduced = _REDUCED.search(source.path or source.title or "")
+            return f"{place} of its text" if reduced else place
     if locator:
         return locator
     if isinstance(location, CitationLocationBlock):

@@ -1,13 +1,15 @@
 """The words of a source as they stand under its note: lines, cut where they are too many.
 
-In: the exact text of a source and the words of the answer that cite it. Out: lines of visible
-characters, at most ``QUOTE_LENGTH`` in all. Of a longer text those are shown that hold the end of
-the cited words, where they are found in it, else the first; ``…`` stands for what was left out.
+In: the exact text of a source and the words of the answer that cite it. Out: its lines, character
+by character but for what ``characters`` leaves out, at most ``QUOTE_LENGTH`` in all. Of a longer
+text those are shown that hold the end of the cited words, where they are found in it, else the
+first; ``…`` stands for what was left out.
 Deliberately elsewhere: escaping for a sink (``markdown``).
 """
 
 import re
-import unicodedata
+
+from .characters import visible
 
 __all__ = ("QUOTE_LENGTH", "quote_lines")
 
@@ -19,7 +21,6 @@ _TAILS = (64, 32, 16)  # characters at their end that they are recognised by, th
 _SEARCHED = 1_000_000  # characters of a source that they are looked for in
 _ROOM = 40  # characters that a cut may move by, so as not to cut a word
 _BREAK = re.compile("\r\n?|\n")
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 
 def quote_lines(text: str, /, *, claim: str) -> tuple[str, ...]:
@@ -32,7 +33,7 @@ def quote_lines(text: str, /, *, claim: str) -> tuple[str, ...]:
     if end > QUOTE_LENGTH:
         begin = _begin(text, claim)
         end = _cut(text, min(end, begin + QUOTE_LENGTH))
-    lines = [_visible(line) for line in _BREAK.split(text[begin:end])]
+    lines = [visible(line).rstrip() for line in _BREAK.split(text[begin:end])]
     while lines and not lines[0]:
         del lines[0]
     while lines and not lines[-1]:
@@ -68,12 +69,3 @@ def _cut(text: str, end: int) -> int:
     """Return ``end``, or a blank shortly before it where that would cut a word."""
     blank = text.rfind(" ", end - _ROOM, end) if end < len(text) else -1
     return blank if blank >= 0 else end
-
-
-def _visible(line: str) -> str:
-    kept = ((" " if c.isspace() else c) for c in line if c.isspace() or _seen(c))
-    return "".join(kept).rstrip()
-
-
-def _seen(character: str) -> bool:
-    return unicodedata.category(character) not in _UNSEEN

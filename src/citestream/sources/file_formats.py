@@ -49,8 +49,8 @@ def from_bytes(
 
     ``path`` leaves the workspace only as a file name, which is the title where none is given (HTML
     has a title of its own). Raises DecodeError for bytes that are not what the suffix says (its
-    ``path`` is the file name and the byte), LimitError for too many of them, OptionError where an
-    extra is missing.
+    ``path`` is the file name and the byte or page), LimitError for too many of them, OptionError
+    where an extra is missing.
 
     >>> from_bytes(b"Meals are paid.", path="docs/rules.md").path
     'docs/rules.md'
@@ -110,15 +110,16 @@ def _pdf_pages(data: bytes, name: str, limits: Limits) -> list[str]:
             pages.append(text)
     except LimitError:
         raise
+    except (errors.FileNotDecryptedError, errors.DependencyError) as error:
+        # The other library is wanted for some ways to encrypt, and for nothing else of a text.
+        raise _unreadable(name, "an encrypted one") from error
     except (errors.PyPdfError, errors.DeprecationError, *_DAMAGE) as error:
-        raise _damaged(name, len(pages)) from error
+        raise _unreadable(f"{name}, page {len(pages) + 1}", "a damaged one") from error
     return pages
 
 
-def _damaged(name: str, pages: int) -> DecodeError:
-    return DecodeError(
-        path=f"{name}, page {pages + 1}", expected="a PDF that can be read", got="a damaged one"
-    )
+def _unreadable(path: str, got: str) -> DecodeError:
+    return DecodeError(path=path, expected="a PDF that can be read", got=got)
 
 
 def _missing(what: str, extra: str) -> OptionError:

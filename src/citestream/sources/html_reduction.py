@@ -1,13 +1,19 @@
-"""HTML reduced to the text that a reader of the page would see.
+"""HTML reduced to its text, without what the page itself says is not to be seen.
 
 In: a page. Out: its text and its title. The parser is justhtml (extra ``html``): it reads whatever
 browsers read and needs no compiled code. Only the layout is ours: paragraphs stand apart by a blank
 line, list items and table rows on lines of their own, cells are parted by a tab, ``<pre>`` stays as
-it is. Scripts, styles, templates, ``<head>`` and what carries ``hidden`` are left out, since what a
-reader cannot see must not be cited (and is where instructions to models hide).
+it is.
+
+What a reader cannot see must not be cited, and is where instructions to models hide. Left out with
+all that is in them are scripts, styles, templates, ``<head>``, and elements with ``hidden``, with
+``aria-hidden="true"`` or with ``display: none`` or ``visibility: hidden`` in a ``style`` of their
+own. Style sheets are not read and scripts not run, so what only they hide is text here, as is what
+other styles hide (colours, sizes, places off the screen).
 """
 
 import re
+from collections.abc import Mapping
 
 from justhtml import JustHTML, Node, Text
 
@@ -22,6 +28,12 @@ _TAGS = {
 }
 _ROLES = {tag: role for role, tags in _TAGS.items() for tag in tags.split()}
 _SPACE = re.compile("[ \t\n\f\r]+")  # NO-BREAK SPACE is text
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_UNSEEN = re.compile(
+    r"(?:\A|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))"
+    r"\s*(?:!\s*important\s*)?(?:;|\Z)",
+    re.ASCII | re.IGNORECASE,
+)
 _LONGEST_TITLE = 300
 
 
@@ -44,7 +56,7 @@ def reduce_html(html: str, /) -> tuple[str, str | None]:
             layout.text(node.data or "")
         elif node.name == "br":
             layout.line_break()
-        elif _ROLES.get(node.name) != "omitted" and "hidden" not in (node.attrs or {}):
+        elif _ROLES.get(node.name) != "omitted" and not _hidden(node.attrs or {}):
             layout.boundary(node.name)
             if node.name == "pre":
                 layout.preformatted += 1
@@ -54,6 +66,13 @@ def reduce_html(html: str, /) -> tuple[str, str | None]:
     title = page.query_one("head > title")
     name = _SPACE.sub(" ", title.to_text()).strip() if title else ""
     return layout.finish(), name[:_LONGEST_TITLE] or None
+
+
+def _hidden(attributes: Mapping[str, str | None]) -> bool:
+    """Tell whether an element with these attributes is not to be seen."""
+    style = _COMMENT.sub(" ", attributes.get("style") or "")
+    spoken = (attributes.get("aria-hidden") or "").strip().lower()
+    return "hidden" in attributes or spoken == "true" or _UNSEEN.search(style) is not None
 
 
 class _Layout:

@@ -242,7 +242,8 @@ class SourceRegistry:
         Counting the blocks takes time linear in the sources that are cited by block.
         """
         blocks = chain.from_iterable(source.block_ids for source in self._sources.values())
-        return (*self._sources, *self._aliases, *blocks)
+        every = chain(self._sources, self._aliases, blocks)
+        return tuple(one for one in every if one not in self._ambiguous)
 
     def get(self, source_id: str, /) -> RegisteredSource | None:
         """Return the source that an id, an alias or the id of one of its blocks means."""
