@@ -215,6 +215,19 @@ def test_what_is_left_to_write_to_a_reader_that_went_away_goes_nowhere(monkeypat
         assert moved == [(None, null.fileno())]
 
 
+def test_closed_streams_are_one_line_too(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["citestream", "replay", "-"])
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == "citestream: error: -: holds no events\n"
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == "citestream: error: standard output is closed"
+
+
 def test_main_ends_with_the_status(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["citestream", "--version"])
     with pytest.raises(SystemExit) as caught:

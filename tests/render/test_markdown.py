@@ -29,6 +29,21 @@ def test_a_prefix_keeps_several_answers_apart():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "prefix", "label"),
+    [
+        ("Free[^1]. Rents rose.", "", "s1"),
+        ("Free[^s1]. Rents rose.[^ss]", "", "sss1"),
+        ("Free[^m7-1]. Rents rose.", "m7-", "m7-s1"),
+        ("Free[^1]. Rents rose.", "m7-", "m7-1"),
+    ],
+)
+def test_footnotes_of_the_answer_are_never_taken_for_ours(text, prefix, label):
+    read = resolve(text + " \ue200cite\ue202a\ue201")
+    shown = markdown(read.content, read.citations, anchor_prefix=prefix)
+    assert shown == f"{text}[^{label}]\n\n[^{label}]: a"
+
+
 def test_without_citations_the_content_is_unchanged():
     assert markdown("text\n", None) == "text\n"
 

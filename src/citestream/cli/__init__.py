@@ -4,6 +4,7 @@
 event logs, ``answers`` prints answers, ``output`` writes for a terminal or a pipe.
 """
 
+import io
 import sys
 
 __all__ = ("main",)
@@ -17,6 +18,10 @@ def main() -> None:
         from .app import run  # noqa: PLC0415 - typer and rich are an extra
     except ModuleNotFoundError as error:
         sys.exit(f"citestream: error: {error.name} is missing: pip install 'citestream[cli]'")
+    # Python has None for a stream that is closed, and nothing says so better than an empty one.
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
+    if sys.stdout is None:
+        sys.exit("citestream: error: standard output is closed")
     try:
         sys.exit(run(sys.argv[1:]))
     except KeyboardInterrupt:

@@ -25,7 +25,8 @@ def markdown(
 ) -> str:
     r"""Return ``content`` with a footnote for every source: ``[^1]`` behind what it supports.
 
-    ``anchor_prefix`` goes before every footnote's number, so that several answers share a page.
+    ``anchor_prefix`` goes before every footnote's number, so that several answers share a page. It
+    grows where the content has footnotes of its own that would be taken for these.
     With ``quotes`` there is a footnote for every place of which the source's text is known, and
     that text under it, as ``QUOTE_LENGTH`` allows.
 
@@ -37,12 +38,12 @@ def markdown(
     [^1]: turn0file0, L8
     """
     pieces = marked_pieces(content, citations, quotes=quotes)
+    prefix = _free(anchor_prefix, content)
     body = "".join(
-        piece + "".join(f"[^{anchor_prefix}{number}]" for number in numbers)
-        for piece, numbers in pieces
+        piece + "".join(f"[^{prefix}{number}]" for number in numbers) for piece, numbers in pieces
     )
     listed = [
-        "\n".join([f"[^{anchor_prefix}{note.number}]: {_note(note)}", *map(_quoted, note.quote)])
+        "\n".join([f"[^{prefix}{note.number}]: {_note(note)}", *map(_quoted, note.quote)])
         for note in notes(citations, quoted_in=content if quotes else None)
     ]
     if not listed:
@@ -50,6 +51,13 @@ def markdown(
     # A blank line behind a quotation, or the next footnote would be read as its last line.
     between = "\n\n" if any("\n" in note for note in listed) else "\n"
     return body.rstrip("\n") + "\n\n" + between.join(listed)
+
+
+def _free(prefix: str, content: str) -> str:
+    """Return ``prefix``, grown until no footnote of ``content`` begins with it."""
+    while f"[^{prefix}" in content:
+        prefix += "s"
+    return prefix
 
 
 def _note(note: Note) -> str:
