@@ -1,3 +1,4 @@
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from citestream import (
 )
 from citestream.model import Extra
 from citestream.offsets import utf16_length
+from citestream.sources import Granularity, SourceRegistry, from_text
 
 A, B = format_marker("a"), format_marker("b", locator="L4-L9")
 
@@ -218,3 +220,184 @@ def test_resolving_twice_changes_nothing_more(pieces):
     answer = resolve("".join(pieces))
     again = resolve(answer.content, citations=answer.citations)
     assert (again.content, again.citations, again.issues) == (answer.content, answer.citations, ())
+
+
+# -- what an upstream cites with the text of a marker
+
+PAGE = "https://a.example/page"
+
+
+def native(text, *words, **fields):
+    """Cite words of ``text`` with a source each; words may be (words, url)."""
+    spans, sources, at = [], [], 0
+    for number, one in enumerate(words):
+        found, url = one if isinstance(one, tuple) else (one, f"https://a.example/{number}")
+        at = text.index(found, at)
+        start = utf16_length(text[:at])
+        reference = CitationReference(source_id=f"s{number}", **fields)
+        spans.append(
+            CitationSpan(
+                start_index=start, end_index=start + utf16_length(found), references=[reference]
+            )
+        )
+        title = f"Page {number}"
+        sources.append(CitationSource(id=f"s{number}", provider="openai", url=url, title=title))
+    return Citations(sources=sources, spans=spans)
+
+
+def told(answer):
+    return [
+        (
+            span.slice(answer.content),
+            [answer.citations.sources[int(r.source_id[1:])].title for r in span.references],
+        )
+        for span in answer.citations.spans
+    ]
+
+
+def test_a_native_citation_of_a_marker_and_the_marker_are_one():
+    text = f"📎 Rents rose. {A} Wages fell."
+    answer = resolve(text, citations=native(text, A, provider_metadata={"startIndex": 13}))
+    assert answer.content == "📎 Rents rose. Wages fell."
+    assert told(answer) == [("📎 Rents rose.", ["Page 0"])]
+    (source,) = answer.citations.sources
+    assert (source.provider, source.url) == ("openai", "https://a.example/0")
+    (reference,) = answer.citations.spans[0].references
+    assert reference.provider_metadata == {"startIndex": 13, "citableSourceId": "a", "marker": A}
+    assert answer.issues == ()
+
+
+def test_a_part_of_a_marker_is_the_marker_and_names_it_everywhere():
+    text = f"One. {A} Two. {A} Three. {B}"
+    answer = resolve(text, citations=native(text, A[1:5], B))
+    assert told(answer) == [("One.", ["Page 0"]), ("Two.", ["Page 0"]), ("Three.", ["Page 1"])]
+    last = answer.citations.spans[2].references[0].provider_metadata
+    assert last == {"citableSourceId": "b", "marker": B, "locator": "L4-L9"}
+
+
+def test_a_native_point_inside_a_marker_is_the_marker_and_at_its_edge_is_a_point():
+    text = f"One. {A} Two."
+    inside, edge = text.index("cite"), text.index(A)
+    for place, expected in ((inside, ("One.", ["s0"])), (edge, ("", ["s1"]))):
+        span = CitationSpan(
+            start_index=place, end_index=place, references=[CitationReference(source_id="s0")]
+        )
+        source = CitationSource(id="s0", provider="openai", url=PAGE)
+        answer = resolve(text, citations=Citations(sources=[source], spans=[span]))
+        assert expected in cited(answer)
+
+
+def test_as_many_sources_as_ids_are_named_in_order():
+    both = "\ue200cite\ue202a\ue202b\ue201"
+    text = f"One. {both} Two. {both}"
+    citations = native(text, both)
+    more = native(text, both, both)
+    (first, second) = (
+        attrs.evolve(span, start_index=5, end_index=5 + len(both)) for span in more.spans
+    )
+    answer = resolve(text, citations=attrs.evolve(more, spans=[first, second]))
+    assert told(answer) == [("One.", ["Page 0", "Page 1"]), ("Two.", ["Page 0", "Page 1"])]
+    # One source for two ids: nobody can tell which, so all three stay.
+    assert told(resolve(text, citations=citations)) == [
+        ("One.", ["Page 0", None, None]),
+        ("Two.", [None, None]),
+    ]
+
+
+def test_an_id_that_another_marker_named_is_known_where_it_is_unclear():
+    both = "\ue200cite\ue202a\ue202b\ue201"
+    text = f"One. {both} Two. {A}"
+    answer = resolve(text, citations=native(text, (both, PAGE), (A, PAGE)))
+    assert told(answer) == [("One.", ["Page 0", None]), ("Two.", ["Page 0"])]
+    other = resolve(text, citations=native(text, both, A))
+    assert told(other) == [("One.", ["Page 0", "Page 1", None]), ("Two.", ["Page 1"])]
+
+
+def test_a_registered_id_stays_what_was_registered():
+    registry = SourceRegistry()
+    source = registry.add(
+        from_text("Rents rose.", title="Mine", url=PAGE), granularity=Granularity.LINE
+    )
+    marker = format_marker(source.id, locator="L1")
+    text = f"One. {marker}"
+    same = resolve(text, registry, citations=native(text, (marker, PAGE + "#x")))
+    assert told(same) == [("One.", ["Page 0"])]
+    assert same.citations.spans[0].references[0].cited_text == "Rents rose."
+    quoted = resolve(text, registry, citations=native(text, (marker, PAGE), cited_text="Other."))
+    assert [r.cited_text for r in quoted.citations.spans[0].references] == ["Other.", "Rents rose."]
+    other = resolve(text, registry, citations=native(text, marker))
+    assert told(other) == [("One.", ["Page 0", "Mine"])]
+    unknown = resolve(f"One. {A}", registry, citations=native(f"One. {A}", A))
+    assert (told(unknown), unknown.issues) == ([("One.", ["Page 0"])], ())
+    missing = f"One. {format_marker(source.id, locator='L9')}"
+    answer = resolve(missing, registry, citations=native(missing, missing[5:]))
+    assert (told(answer), [i.kind for i in answer.issues]) == (
+        [("One.", ["Page 0"])],
+        ["out_of_range"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("One. Two. \ue200navlist\ue202T\ue202a\ue201 Three.", "\ue200navlist\ue202T\ue202a\ue201"),
+        ("One. Two. \ue200cite\ue202?\ue201 Three.", "cite"),
+        (f"One. Two.  {A}\nThree.", "  "),
+        (f"One. Two. {A}{B} Three.", A + B),
+        (f"One. Two. {A} Three.", f" {A}"),
+        ("One. Two.\ue206 Three.", "\ue206"),
+    ],
+)
+def test_what_was_taken_out_is_cited_as_what_stood_before_it(text, words):
+    assert ("Two.", "Page 0") in [
+        (span, titles[0]) for span, titles in told(resolve(text, citations=native(text, words)))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (f"{A} Two.", "Two."),
+        (f"{A[3:]} Two. {B[:4]}", "Two."),
+        (f"One. {A} Two", "One. Two"),
+        (" Two. ", " Two."),
+    ],
+)
+def test_blanks_between_a_marker_at_the_edge_and_words_are_not_cited(words, kept):
+    text = f"One. {A} Two. {B} Three."
+    spans = told(resolve(text, citations=native(text, words)))
+    assert [span for span, titles in spans if "Page 0" in titles] == [kept]
+
+
+def test_what_is_nothing_but_blanks_stays_what_it_is():
+    text = f"One.{A} \n {B}Two."
+    assert (" \n ", ["Page 0"]) in told(resolve(text, citations=native(text, f"{A} \n {B}")))
+
+
+def test_points_stay_points_where_points_are_wanted():
+    text = f"One. {A} Two."
+    answer = resolve(text, citations=native(text, A), options=CitationOptions(spans="point"))
+    assert told(answer) == [("", ["Page 0"])]
+
+
+@given(
+    st.lists(st.sampled_from(["Rents rose. ", "📎", "下がった。", "\n", " ", A, B, "\ue206"])),
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=4),
+)
+def test_native_spans_stand_in_the_content_whatever_was_taken_out(pieces, ranges):
+    text = "".join(pieces)
+    citations = upstream(*((start, start + size) for start, size in ranges), url=PAGE)
+    answer = resolve(text, citations=citations)
+    fitting = [r for r in ranges if sum(r) <= utf16_length(text)]
+    assert len([i for i in answer.issues if i.kind == "out_of_range"]) == len(ranges) - len(fitting)
+    spans = answer.citations.spans
+    assert all(span.end_index <= utf16_length(answer.content) for span in spans)
+
+
+@pytest.mark.parametrize(("provider", "quote"), [("openai", None), ("anthropic", "Rent")])
+def test_the_answers_own_words_are_no_quotation_of_an_openai_source(provider, quote):
+    source = CitationSource(id="s0", provider=provider, url="https://a.example")
+    references = [CitationReference(source_id="s0", cited_text=text) for text in ("Rent", "It")]
+    span = CitationSpan(start_index=0, end_index=4, references=references)
+    answer = resolve("Rent rose.", citations=Citations(sources=[source], spans=[span]))
+    assert [r.cited_text for r in answer.citations.spans[0].references] == [quote, "It"]

@@ -125,6 +125,13 @@ def test_a_point_cites_the_sentence_before_it_or_the_point():
     assert cited(only(at)) == [("", ["s0"])]
 
 
+def test_a_source_of_the_answer_as_a_whole_has_no_span():
+    events = assemble(text("One."), cite(None), cite(0, PAGE), AnswerEnd())
+    assert [s.title for s in only(events).citations.sources] == ["Page", "Memo"]
+    assert cited(only(events)) == [("One.", ["s0"])]
+    assert "session.warning" not in kinds(events)
+
+
 def test_a_range_that_was_moved_is_reported():
     events = assemble(
         text("📎 Rents rose."),
@@ -153,6 +160,15 @@ def test_sources_are_told_apart_by_the_vendors_key_and_by_url():
         ("anthropic", "Later"),
         ("x", None),
     ]
+
+
+def test_a_later_title_fills_a_missing_one_and_changes_nothing_else():
+    url = "https://a.example/x"
+    first = SourceFacts(provider="openai", url=url + "#one")
+    later = SourceFacts(provider="openai", url=url + "#two", title="Later")
+    message = only(assemble(text("One."), cite(0, first), cite(0, later), AnswerEnd()))
+    (source,) = message.citations.sources
+    assert (source.url, source.title) == (url + "#one", "Later")
 
 
 def test_references_that_say_the_same_come_once():

@@ -74,19 +74,23 @@ class SourceFacts:
 
 
 def _place(_instance: object, _attribute: object, value: Any) -> None:  # noqa: ANN401 - checked here
-    if not isinstance(value, TextRange | int) or isinstance(value, bool):
-        raise ModelError(f"AnswerCitation.place: expected a range or a part, got {brief(value)}")
+    if not isinstance(value, TextRange | int | None) or isinstance(value, bool):
+        raise ModelError(
+            f"AnswerCitation.place: expected a range, a part or None, got {brief(value)}"
+        )
 
 
 @attrs.frozen(kw_only=True)
 class AnswerCitation:
     """One citation: ``place`` is the part that it covers as a whole, or a range.
 
+    None is nowhere: the vendor names a source of the answer and no words that it supports.
+
     ``cited_text`` is text of the source, never of the answer; ``location`` is in the source.
     """
 
     source: SourceFacts
-    place: TextRange | int = attrs.field(validator=_place)
+    place: TextRange | int | None = attrs.field(validator=_place)
     cited_text: str | None = None
     location: CitationLocation | None = None
     metadata: dict[str, Any] | None = attrs.field(default=None, hash=False)

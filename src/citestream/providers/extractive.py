@@ -217,6 +217,8 @@ class Extractive:
         for found, headings in best:
             ranges = [(heading.start, heading.end) for heading in headings]
             markers = self._markers(found.source, [*ranges, *found.passage.ranges])
+            if not markers:
+                continue
             text = " – ".join([*(heading.text for heading in headings), found.passage.text])
             text = neutralise(_inert(text), syntax=self._syntax)
             if self._syntax.highlight:
@@ -246,6 +248,8 @@ class Extractive:
         return "".join(self._marker(source.id, locator=locator) for locator in locators)
 
     def _marker(self, source_id: str, *, locator: str | None = None) -> str:
+        if source_id not in self._registry:
+            return ""  # the id means two sources: whoever read it could not tell which
         family, syntax = self._options.family, self._syntax
         return format_marker(source_id, locator=locator, family=family, syntax=syntax)
 

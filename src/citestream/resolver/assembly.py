@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
+import attrs
+
 from ..claims import claim_spans
 from ..errors import StateError
 from ..events import (
@@ -25,6 +27,7 @@ from ..events import (
     SessionEventType,
     SessionWarningData,
     SourceFacts,
+    TextRange,
 )
 from ..model import CitationReference, Citations, CitationSource, Extra
 from ..offsets import to_utf16_many, well_formed
@@ -145,12 +148,14 @@ class _Answer:
         key = _key(facts, source)
         known = self._sources.setdefault(key, source)
         if known.title is None and source.title is not None:
-            self._sources[key] = source
+            self._sources[key] = attrs.evolve(known, title=source.title)
         if place is not None:
             self._cited.append((place, key, citation))
 
     def _place(self, citation: AnswerCitation) -> tuple[int, int] | None:
         wanted = citation.place
+        if wanted is None:
+            return None
         if isinstance(wanted, int):
             return self._whole.get(wanted, (len(self.content),) * 2)
         finder, at = self._finders.get(wanted.part, (None, 0))
@@ -191,7 +196,8 @@ class _Answer:
 
 
 def _is_point(citation: AnswerCitation) -> bool:
-    return not isinstance(citation.place, int) and citation.place.start == citation.place.end
+    place = citation.place
+    return isinstance(place, TextRange) and place.start == place.end
 
 
 def _key(facts: SourceFacts, source: CitationSource) -> SourceKey:

@@ -1,7 +1,9 @@
 """The async shell: sessions that chat clients embed, on asyncio and trio.
 
 ``session`` moves events from an upstream to whoever listens, ``eventstream`` is the iterator with a
-bounded buffer, ``options`` says how. What an event becomes is decided in ``citestream.resolver``.
+bounded buffer, ``options`` says how. ``upstreams`` attaches a session of the Copilot SDK; it
+brings the providers along and is imported by its own name.
+What an event becomes is decided in ``citestream.resolver``.
 """
 
 from .eventstream import EventBuffer, EventStream
