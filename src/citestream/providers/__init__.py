@@ -17,7 +17,8 @@ arguments of the vendor's own client, ``decode(chunk)`` reads what that client g
 objects or plain dicts, streamed or whole. Feed what ``decode`` returns to
 ``resolver.AnswerAssembler`` and its events to a ``Session`` or a ``Resolver``. ``conversation`` has
 what a request is made of, ``chunks`` reads fields, ``gemini_sources`` and ``openai_annotations``
-what their vendors cite, ``bracket_numbers`` hides Perplexity's; ``passages``, ``terms`` and ``ranking`` serve ``extractive``.
+what their vendors cite, ``bracket_numbers`` hides the marks of Perplexity; ``passages``, ``terms``
+and ``ranking`` serve ``extractive``.
 """
 
 from .anthropic import Anthropic
