@@ -193,3 +193,10 @@ def test_one_text_is_no_choice_of_families():
         errors.OptionError, match="families: wanted names, not one text, got 'cite'"
     ):
         extract_citations("x", families="cite")
+
+
+def test_long_ids_are_read_and_not_remembered():
+    name = "a" * 300
+    for _ in range(2):
+        (found,) = extract_citations(cite(name, "L8"))
+        assert (found.source_ids, found.locator) == ((name,), "L8")

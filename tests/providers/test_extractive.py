@@ -426,3 +426,13 @@ def test_every_answer_cites_what_is_there_and_nothing_else(sources, question, sy
             assert (reference.location is None) == (reference.cited_text is None) == whole
             if not whole:
                 assert reference.cited_text == _place(source.document, reference.location)
+
+
+def test_a_source_whose_id_means_two_is_not_quoted():
+    registry = SourceRegistry()
+    registry.add(from_text("Meals are paid."), granularity=Granularity.LINE)
+    registry.add(from_text("Meals are shared."), granularity=Granularity.LINE, alias="turn0file0")
+    events = list(Extractive(registry).answer("Who pays for meals?"))
+    (final,) = (e.data for e in events if isinstance(e.data, AssistantMessageData))
+    assert "shared" in final.content
+    assert "paid" not in final.content
