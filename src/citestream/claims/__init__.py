@@ -5,7 +5,7 @@ them into sentences, ``spans`` finds the claims.
 """
 
 from .regions import Region, regions
-from .sentences import split_sentences
+from .sentences import SENTENCE_WINDOW, split_sentences
 from .spans import CLAIM_SPANS, claim_spans
 
-__all__ = ("CLAIM_SPANS", "Region", "claim_spans", "regions", "split_sentences")
+__all__ = ("CLAIM_SPANS", "SENTENCE_WINDOW", "Region", "claim_spans", "regions", "split_sentences")

@@ -9,7 +9,10 @@ from sentencex import segment
 
 from ..offsets import well_formed
 
-__all__ = ("split_sentences",)
+__all__ = ("SENTENCE_WINDOW", "split_sentences")
+
+SENTENCE_WINDOW = 4096
+"""Code points to split at once: sentencex takes quadratic time for some texts, such as Chinese."""
 
 # sentencex panics at a blank of more than one byte between a letter and a full stop, and a panic of
 # its runtime is no Exception: it would end the program. An ASCII blank means the same to it.

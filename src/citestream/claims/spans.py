@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from ..errors import OptionError, brief
 from .regions import Region, regions
-from .sentences import split_sentences
+from .sentences import SENTENCE_WINDOW, split_sentences
 
 __all__ = ("CLAIM_SPANS", "claim_spans")
 
@@ -23,7 +23,6 @@ CLAIM_SPANS = ("sentence", "paragraph", "point")
 """What a claim may cover: the sentence or the paragraph before a marker, or just its place."""
 
 _EMPHASIS = "*_~"
-_WINDOW = 4096  # code points; sentencex takes quadratic time for some texts, such as Chinese
 _MAX_PAIRED = 4096  # code points; in a longer range a stray emphasis mark does no harm
 _WHITE = " \t\r\n\u00a0\u3000"
 _BEFORE = _WHITE + ">"  # what may stand before the first word, also in a quoted line
@@ -98,7 +97,7 @@ class _Claims:
         at = region.start
         ended = False  # the sentence before is complete
         while not region.whole and at < region.end:
-            end = min(at + _WINDOW, region.end)
+            end = min(at + SENTENCE_WINDOW, region.end)
             sentences = split_sentences(self._content[at:end])
             goes_on = end < region.end and len(sentences) == 1
             if end < region.end and not goes_on:

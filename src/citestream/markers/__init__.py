@@ -31,6 +31,7 @@ from .syntax import (
     MarkerSyntax,
     format_marker,
 )
+from .visible import OTHER_FAMILIES
 
 __all__ = (
     "BLOCKS",
@@ -38,6 +39,7 @@ __all__ = (
     "DEFAULT_SYNTAX",
     "FAMILIES",
     "LINES",
+    "OTHER_FAMILIES",
     "PAGES",
     "Family",
     "FamilyKind",

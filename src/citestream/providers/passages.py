@@ -16,7 +16,7 @@ from itertools import chain, repeat
 
 import attrs
 
-from ..claims import Region, regions, split_sentences
+from ..claims import SENTENCE_WINDOW, Region, regions, split_sentences
 
 __all__ = ("LONGEST_HEADING", "LONGEST_PASSAGE", "Heading", "Passage", "passages")
 
@@ -26,7 +26,6 @@ LONGEST_PASSAGE = 400
 LONGEST_HEADING = 100
 """Characters of a heading, or of the name of a column: both stand above many passages."""
 
-_WINDOW = 4096  # code points; sentencex takes quadratic time for some texts
 _SHORT = 60  # characters of a paragraph that may be a heading without a mark
 _UNMARKED = 7  # the level of such a heading, below the six of Markdown
 _BREAK = re.compile("\r\n?|\n")
@@ -198,7 +197,7 @@ class _Reader:
 def _sentences(content: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Give the ranges of the sentences in a range, without the blanks around them."""
     while start < end:
-        stop = min(start + _WINDOW, end)
+        stop = min(start + SENTENCE_WINDOW, end)
         sentences = split_sentences(content[start:stop])
         if stop < end and len(sentences) > 1:
             sentences.pop()  # it may go on behind the window

@@ -3,7 +3,7 @@
 import re
 
 from ..model import Citations
-from .notes import Note, marked_pieces, notes
+from .notes import Note, marked_pieces, notes, with_notes
 
 __all__ = ("markdown",)
 
@@ -46,11 +46,7 @@ def markdown(
         "\n".join([f"[^{prefix}{note.number}]: {_note(note)}", *map(_quoted, note.quote)])
         for note in notes(citations, quoted_in=content if quotes else None)
     ]
-    if not listed:
-        return body
-    # A blank line behind a quotation, or the next footnote would be read as its last line.
-    between = "\n\n" if any("\n" in note for note in listed) else "\n"
-    return body.rstrip("\n") + "\n\n" + between.join(listed)
+    return with_notes(body, listed)
 
 
 def _free(prefix: str, content: str) -> str:

@@ -6,7 +6,7 @@ and escaping it for the sink is the renderer's job.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -24,7 +24,7 @@ from ..offsets import from_utf16_many
 from .characters import visible
 from .quotes import quote_lines
 
-__all__ = ("Note", "marked_pieces", "notes", "one_line", "safe_url")
+__all__ = ("Note", "marked_pieces", "notes", "one_line", "safe_url", "with_notes")
 
 _URL = re.compile(r"(?:https?://|mailto:)[^\s\"'<>\\^`{|}\x00-\x20\x7f-\xa0]+", re.IGNORECASE)
 _LINES = re.compile("L([0-9]+)(?:[-\u2013]L?([0-9]+))?", re.IGNORECASE)
@@ -123,6 +123,15 @@ def marked_pieces(
         begin = end
     pieces.append((content[begin:], ()))
     return pieces
+
+
+def with_notes(body: str, listed: Sequence[str], /) -> str:
+    """Return ``body`` with what is ``listed`` under it, and unchanged where nothing is."""
+    if not listed:
+        return body
+    # A blank line behind a quotation, or the next note would be read as its last line.
+    between = "\n\n" if any("\n" in note for note in listed) else "\n"
+    return body.rstrip("\n") + "\n\n" + between.join(listed)
 
 
 def _references(citations: Citations) -> Iterator[tuple[CitationSpan, CitationReference]]:

@@ -1,7 +1,7 @@
 """An answer as plain text with numbered references."""
 
 from ..model import Citations
-from .notes import Note, marked_pieces, notes
+from .notes import Note, marked_pieces, notes, with_notes
 
 __all__ = ("plain",)
 
@@ -27,10 +27,7 @@ def plain(content: str, citations: Citations | None, /, *, quotes: bool = False)
         "\n".join([_line(note), *(f"    > {line}".rstrip() for line in note.quote)])
         for note in notes(citations, quoted_in=content if quotes else None)
     ]
-    if not listed:
-        return body
-    between = "\n\n" if any("\n" in note for note in listed) else "\n"
-    return body.rstrip("\n") + "\n\n" + between.join(listed)
+    return with_notes(body, listed)
 
 
 def _line(note: Note) -> str:

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-import attrs
-
 from ..claims import claim_spans
 from ..errors import StateError
 from ..events import (
@@ -136,7 +134,7 @@ class _Answer:
             self._finders[part] = RangeFinder(text), at
             self._whole[part] = at, at + len(text)
             at += len(text)
-        self._sources: dict[SourceKey, CitationSource] = {}
+        self._collection = CitationCollection()
         self._cited: list[tuple[tuple[int, int], SourceKey, AnswerCitation]] = []
 
     def add(self, citation: AnswerCitation) -> None:
@@ -146,9 +144,7 @@ class _Answer:
             id="", provider=facts.provider, title=facts.title, url=facts.url, path=facts.path
         )
         key = _key(facts, source)
-        known = self._sources.setdefault(key, source)
-        if known.title is None and source.title is not None:
-            self._sources[key] = attrs.evolve(known, title=source.title)
+        self._collection.add_source(key, source)
         if place is not None:
             self._cited.append((place, key, citation))
 
@@ -170,9 +166,6 @@ class _Answer:
         return at + found.start, at + found.end
 
     def citations(self) -> Citations | None:
-        collection = CitationCollection()
-        for key, source in self._sources.items():
-            collection.add_source(key, source)
         points = sorted({place[0] for place, _, c in self._cited if _is_point(c)})
         claims = dict(
             zip(
@@ -191,8 +184,8 @@ class _Answer:
                 location=citation.location,
                 provider_metadata=citation.metadata,
             )
-            collection.add(span, key, reference, mark=repr(citation.metadata))
-        return collection.build()
+            self._collection.add(span, key, reference, mark=repr(citation.metadata))
+        return self._collection.build()
 
 
 def _is_point(citation: AnswerCitation) -> bool:

@@ -6,7 +6,7 @@ import attrs
 
 from ..claims import CLAIM_SPANS
 from ..errors import OptionError, brief
-from ..markers import DEFAULT_SYNTAX, MarkerSyntax
+from ..markers import DEFAULT_SYNTAX, OTHER_FAMILIES, MarkerSyntax
 
 __all__ = ("CitationOptions",)
 
@@ -38,7 +38,5 @@ class CitationOptions:
 
     syntax: MarkerSyntax = DEFAULT_SYNTAX
     spans: str = attrs.field(default="sentence", validator=_one_of(*CLAIM_SPANS))
-    other_families: str = attrs.field(
-        default="display", validator=_one_of("display", "strip", "keep")
-    )
+    other_families: str = attrs.field(default="display", validator=_one_of(*OTHER_FAMILIES))
     unknown_sources: str = attrs.field(default="auto", validator=_one_of("auto", "keep", "drop"))

@@ -13,9 +13,10 @@ import anyio.lowlevel
 
 from ..events import SessionEvent
 
-__all__ = ("EventBuffer", "EventStream")
+__all__ = ("CHECKPOINT_EVERY", "EventBuffer", "EventStream")
 
-_CHECKPOINT_EVERY = 128  # events taken without waiting, before others get their turn
+CHECKPOINT_EVERY = 128
+"""Events taken without waiting, before others get their turn."""
 
 
 class EventBuffer:
@@ -94,7 +95,7 @@ class EventStream:
 
     async def __anext__(self) -> SessionEvent:
         self._count += 1
-        if self._count % _CHECKPOINT_EVERY == 0:
+        if self._count % CHECKPOINT_EVERY == 0:
             await anyio.lowlevel.checkpoint()
         event = await self._buffer.get()
         if event is None:

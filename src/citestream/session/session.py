@@ -33,7 +33,7 @@ from ..model import Extra
 from ..resolver import MessageKey, Resolver
 from ..sources import SourceRegistry
 from ..wire import decode_event
-from .eventstream import EventBuffer, EventStream
+from .eventstream import CHECKPOINT_EVERY, EventBuffer, EventStream
 from .options import SessionOptions
 
 __all__ = ("EventHandler", "Session", "UpstreamEvent")
@@ -48,7 +48,6 @@ _Interrupted: TypeAlias = tuple[SessionEvent, Iterator[EventHandler], Iterator[E
 _logger = logging.getLogger("citestream.session")
 _CITABLE = re.compile(r"\$\.data\.result\.citableSources\[([0-9]+)\]")
 _STREAMING = (AssistantMessageDeltaData, AssistantReasoningDeltaData, AssistantMessageStartData)
-_CHECKPOINT_EVERY = 128  # events consumed without waiting, before others get their turn
 _inside: ContextVar[tuple[tuple["Session", int], ...]] = ContextVar("_inside", default=())
 
 
@@ -168,7 +167,7 @@ class Session:
             async for event in events:
                 self._check_connected("consume")
                 count += 1
-                if count % _CHECKPOINT_EVERY == 0:
+                if count % CHECKPOINT_EVERY == 0:
                     await anyio.lowlevel.checkpoint()
                 decoded, warning = _decoded_leniently(event, skip=on_error == "skip")
                 if decoded is not None:
