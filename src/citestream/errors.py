@@ -8,7 +8,14 @@
     │            ModelError(ValueError)     a value that breaks an invariant of the model
     │            EncodeError(ValueError)    a value that the wire has no words for
     ├── theirs   DecodeError(ValueError)    input that is not what it claims to be
-    └── bounds   LimitError(ValueError)     a stated limit was reached
+    │            SessionError(RuntimeError) a session failed: its model or its upstream said so
+    ├── bounds   LimitError(ValueError)     a stated limit was reached
+    └── disk     StoreError(OSError)        a store could not do what was asked
+                 ├── StoreBusyError         others held the store for too long
+                 ├── SessionNotFoundError   no such session, or one of another owner
+                 ├── SessionExistsError     the id is taken
+                 ├── SessionInUseError      someone else holds the session
+                 └── SessionFenced          someone else took the session over
 
 Each kind also derives from the builtin that a caller would already catch. Untrusted *text* never
 raises: malformed markers become issues (see ``citestream.issues``), not exceptions.
@@ -24,7 +31,14 @@ __all__ = (
     "LimitError",
     "ModelError",
     "OptionError",
+    "SessionError",
+    "SessionExistsError",
+    "SessionFenced",
+    "SessionInUseError",
+    "SessionNotFoundError",
     "StateError",
+    "StoreBusyError",
+    "StoreError",
     "brief",
 )
 
@@ -99,3 +113,48 @@ class EncodeError(_PathError):
 
 class LimitError(CitestreamError, ValueError):
     """A stated limit was reached: the message names the limit, its value and what came."""
+
+
+class SessionError(CitestreamError, RuntimeError):
+    """A session failed: its model, or whoever stands behind it, reported an error.
+
+    ``error_type`` is the kind that the ``session.error`` event carries, None where it has none.
+    """
+
+    def __init__(self, message: str, /, *, error_type: str | None = None) -> None:
+        self.error_type = error_type
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_session_error, (str(self), self.error_type)
+
+
+def _restore_session_error(message: str, error_type: str | None) -> SessionError:
+    return SessionError(message, error_type=error_type)
+
+
+class StoreError(CitestreamError, OSError):
+    """A store could not do what was asked: the disk is full, the file damaged or out of reach.
+
+    Nothing that was acknowledged before is lost by it.
+    """
+
+
+class StoreBusyError(StoreError):
+    """Others held the store for too long; trying again later is safe."""
+
+
+class SessionNotFoundError(StoreError, LookupError):
+    """No such session, or one that belongs to another owner: the two cannot be told apart."""
+
+
+class SessionExistsError(StoreError):
+    """A session was to be created with an id that is taken."""
+
+
+class SessionInUseError(StoreError):
+    """Someone else holds the session, and ``fail`` or ``wait`` asked not to take it over."""
+
+
+class SessionFenced(StoreError):  # noqa: N818 - it is the name of a state, known from fencing tokens
+    """Someone else took the session over: what this writer wanted to append was refused."""

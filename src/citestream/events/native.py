@@ -1,10 +1,11 @@
-"""What a provider hands on of a vendor's answer: text, citations with their offsets, and the end.
+"""What a provider hands on of a vendor's answer: text, citations, calls of tools, and the end.
 
 A provider translates words, nothing else: offsets are handed on as they came, with their unit and
 with what the vendor says the range should hold. Converting and checking them, naming sources and
 merging them with markers is the resolver's.
 """
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -19,6 +20,7 @@ __all__ = (
     "AnswerFailure",
     "AnswerItem",
     "AnswerText",
+    "AnswerToolCall",
     "OffsetUnit",
     "SourceFacts",
     "TextRange",
@@ -97,6 +99,19 @@ class AnswerCitation:
 
 
 @attrs.frozen(kw_only=True)
+class AnswerToolCall:
+    """The model asks for a tool. ``arguments`` are the object that it wrote.
+
+    What it wrote is kept as text where that is no JSON object: whoever runs tools says so to the
+    model. ``call_id`` is what the vendor wants the result to name.
+    """
+
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any] | str = attrs.field(factory=dict, hash=False)
+
+
+@attrs.frozen(kw_only=True)
 class AnswerFailure:
     """The vendor reported an error in the stream."""
 
@@ -111,4 +126,4 @@ class AnswerEnd:
     model: str | None = None
 
 
-AnswerItem: TypeAlias = AnswerText | AnswerCitation | AnswerFailure | AnswerEnd
+AnswerItem: TypeAlias = AnswerText | AnswerCitation | AnswerToolCall | AnswerFailure | AnswerEnd

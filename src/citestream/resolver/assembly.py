@@ -17,6 +17,7 @@ from ..events import (
     AnswerFailure,
     AnswerItem,
     AnswerText,
+    AnswerToolCall,
     AssistantMessageData,
     AssistantMessageDeltaData,
     AssistantMessageStartData,
@@ -58,6 +59,7 @@ class AnswerAssembler:
         self._message_id: str | None = None
         self._parts: dict[int, list[str]] = {}
         self._citations: list[AnswerCitation] = []
+        self._calls: list[AnswerToolCall] = []
         self._finished = False
 
     def feed(self, item: AnswerItem, /) -> list[SessionEvent]:
@@ -71,6 +73,9 @@ class AnswerAssembler:
             return self._text(item)
         if isinstance(item, AnswerCitation):
             self._citations.append(item)
+            return []
+        if isinstance(item, AnswerToolCall):
+            self._calls.append(item)
             return []
         if isinstance(item, AnswerFailure):
             data = SessionErrorData(message=item.message, error_type=item.error_type)
@@ -105,14 +110,17 @@ class AnswerAssembler:
         answer = _Answer(parts, self._options)
         for citation in self._citations:
             answer.add(citation)
+        requests = tuple(map(_tool_request, self._calls)) or None
         self._message_id = None
         self._parts.clear()
         self._citations.clear()
+        self._calls.clear()
         data = AssistantMessageData(
             message_id=message_id,
             content=answer.content,
             citations=answer.citations(),
             model=end.model,
+            tool_requests=requests,
         )
         message = SessionEvent(type=SessionEventType.ASSISTANT_MESSAGE, data=data)
         return [message, *(_warning(message_id, *problem) for problem in answer.problems)]
@@ -186,6 +194,13 @@ class _Answer:
             )
             self._collection.add(span, key, reference, mark=repr(citation.metadata))
         return self._collection.build()
+
+
+def _tool_request(call: AnswerToolCall) -> dict[str, Any]:
+    """Return a call as ``assistant.message`` carries it."""
+    arguments = call.arguments if isinstance(call.arguments, str) else dict(call.arguments)
+    request = {"toolCallId": call.call_id, "name": call.name, "arguments": arguments}
+    return {**request, "type": "function"}
 
 
 def _is_point(citation: AnswerCitation) -> bool:
