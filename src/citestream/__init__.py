@@ -11,7 +11,7 @@ Rents rose.[^1]
 [^1]: turn0file0, L8
 """
 
-from . import errors, events, markers, offsets, prompts, render, sources, wire
+from . import errors, events, markers, offsets, prompts, providers, render, sources, store, wire
 from .errors import (
     CitestreamError,
     DecodeError,
@@ -19,7 +19,14 @@ from .errors import (
     LimitError,
     ModelError,
     OptionError,
+    SessionError,
+    SessionExistsError,
+    SessionFenced,
+    SessionInUseError,
+    SessionNotFoundError,
     StateError,
+    StoreBusyError,
+    StoreError,
 )
 from .events import SessionEvent, SessionEventType
 from .issues import Issue
@@ -44,8 +51,27 @@ from .model import (
     CitationSpan,
 )
 from .resolver import CitationOptions, Resolution, Resolver, resolve
-from .session import Session, SessionOptions
+from .session import (
+    Client,
+    FollowedEvent,
+    OfflineProvider,
+    Provider,
+    Session,
+    SessionMetadata,
+    SessionOptions,
+    VendorProvider,
+)
 from .sources import Limits, SourceRegistry
+from .store import MemoryStore, Store
+from .tools import (
+    PermissionHandler,
+    PermissionRequest,
+    PermissionRequestResult,
+    Tool,
+    ToolInvocation,
+    ToolResult,
+    tool,
+)
 
 __version__ = "0.1.0"
 
@@ -62,23 +88,44 @@ __all__ = (
     "CitationSpan",
     "Citations",
     "CitestreamError",
+    "Client",
     "DecodeError",
     "EncodeError",
+    "FollowedEvent",
     "Issue",
     "LimitError",
     "Limits",
     "MarkerFilter",
     "MarkerSyntax",
+    "MemoryStore",
     "ModelError",
+    "OfflineProvider",
     "OptionError",
+    "PermissionHandler",
+    "PermissionRequest",
+    "PermissionRequestResult",
+    "Provider",
     "Resolution",
     "Resolver",
     "Session",
+    "SessionError",
     "SessionEvent",
     "SessionEventType",
+    "SessionExistsError",
+    "SessionFenced",
+    "SessionInUseError",
+    "SessionMetadata",
+    "SessionNotFoundError",
     "SessionOptions",
     "SourceRegistry",
     "StateError",
+    "Store",
+    "StoreBusyError",
+    "StoreError",
+    "Tool",
+    "ToolInvocation",
+    "ToolResult",
+    "VendorProvider",
     "errors",
     "events",
     "extract_citations",
@@ -87,9 +134,12 @@ __all__ = (
     "offsets",
     "parse_markers",
     "prompts",
+    "providers",
     "render",
     "resolve",
     "sources",
+    "store",
     "strip_citations",
+    "tool",
     "wire",
 )

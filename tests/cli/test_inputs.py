@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from citestream.cli import inputs
-from citestream.cli.inputs import SUFFIXES, read_inputs
+from citestream.cli.inputs import read_inputs
 from citestream.errors import DecodeError, LimitError, OptionError
 from citestream.sources import Limits
 
@@ -291,7 +291,3 @@ def test_no_more_of_a_file_is_read_than_the_limit(place, monkeypatch):
         read("docs/a.md")
     assert sizes == [5]
     assert place
-
-
-def test_the_suffixes_are_those_of_texts():
-    assert {".md", ".txt", ".html", ".pdf"} <= SUFFIXES

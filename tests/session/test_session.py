@@ -14,6 +14,7 @@ from citestream import (
     Session,
     SessionEventType,
     SessionOptions,
+    SourceRegistry,
     StateError,
     format_marker,
     wire,
@@ -580,3 +581,16 @@ async def test_a_session_that_is_disconnected_takes_nothing_more():
 async def test_ids_are_given_or_made():
     assert Session(session_id="mine").session_id == "mine"
     assert len({Session().session_id for _ in range(3)}) == 3
+
+
+async def test_sources_are_given_or_made():
+    mine = SourceRegistry()
+    async with Session(sources=mine) as session:
+        assert session.sources is mine
+    async with Session() as session:
+        assert len(session.sources) == 0
+        for call in (session.send, session.send_and_wait):
+            with pytest.raises(StateError, match="wants a session that a Client made"):
+                await call("?")
+        with pytest.raises(StateError, match="abort: wants a session that a Client made"):
+            await session.abort()

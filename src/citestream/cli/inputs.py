@@ -5,9 +5,9 @@ or to the folder that was named where that is elsewhere, in POSIX form. What is 
 be readable; what a folder or a glob holds is told about and skipped where it is not.
 
 A folder is read with all that is under it, by suffix, a glob by what it matches. Both leave out
-hidden names, and links, since they may lead anywhere and in circles; what is named by itself, and
-what a glob names before its first wildcard, may be a link. Deliberately elsewhere: what the bytes
-mean (``sources``).
+hidden names, and links; what is named by itself, and what a glob names before its first wildcard,
+may be a link. Deliberately elsewhere: going through a folder (``attachments.folders``), what the
+bytes mean (``sources``).
 """
 
 import os
@@ -16,31 +16,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
-from typing import TypeAlias
 
+from ..attachments.folders import LINKED_FOLDER, LeftOut, files_in, unhidden
 from ..errors import CitestreamError, DecodeError, LimitError, OptionError
 from ..sources import DEFAULT_LIMITS, SourceDocument, from_bytes
 
-__all__ = ("SUFFIXES", "read_inputs")
-
-SUFFIXES = frozenset(
-    {
-        *(".adoc", ".asciidoc", ".csv", ".htm", ".html", ".log", ".markdown", ".md", ".mdx"),
-        *(".org", ".pdf", ".rst", ".tex", ".text", ".tsv", ".txt", ".xhtml"),
-    }
-)
-"""Which files in a folder are read. A file that is named by itself may have any suffix."""
+__all__ = ("read_inputs",)
 
 _GLOB = frozenset("*?[")
 _STANDARD_INPUT = "standard input"
 _PDF = b"%PDF-"
 
-_Kind: TypeAlias = tuple[str, str]
-"""What was left out without a line of its own: one of it and more of it."""
-
-_OTHER = ("file of another kind", "files of other kinds")
-_LINKED_FILE = ("linked file", "linked files")
-_LINKED_FOLDER = ("linked folder", "linked folders")
+_LINKED_FILE: LeftOut = ("linked file", "linked files")
 
 
 def read_inputs(
@@ -62,11 +49,12 @@ def read_inputs(
     """
     reader = _Reader(take, skip)
     for argument in arguments:
-        left_out: dict[str, _Kind] = {}  # by path
+        left_out: dict[str, LeftOut] = {}  # by path
         if argument == "-":
             reader.read_standard_input()
         elif Path(argument).is_dir():
-            count = reader.read_found(_in_folder(argument, skip, left_out), folder=argument)
+            found = files_in(argument, skip=skip, leave_out=left_out.__setitem__)
+            count = reader.read_found(found, folder=argument)
             if not count and not reader.full:
                 raise OptionError(_told(f"{argument}: holds no file that can be read", left_out))
         elif _GLOB.isdisjoint(argument) or os.path.lexists(argument):
@@ -77,42 +65,16 @@ def read_inputs(
             note(f"{argument}: {_counted(left_out)}")
 
 
-def _told(problem: str, left_out: dict[str, _Kind]) -> str:
+def _told(problem: str, left_out: dict[str, LeftOut]) -> str:
     return f"{problem}; {_counted(left_out)}" if left_out else problem
 
 
-def _counted(left_out: dict[str, _Kind]) -> str:
+def _counted(left_out: dict[str, LeftOut]) -> str:
     counts = Counter(left_out.values()).items()
     return ", ".join(f"{count} {kind[count > 1]}" for kind, count in counts) + " not read"
 
 
-def _in_folder(
-    folder: str, skip: Callable[[str], object], left_out: dict[str, _Kind]
-) -> Iterator[str]:
-    """Give the paths of the files under ``folder`` that are read by suffix, ordered."""
-
-    def closed(error: OSError) -> None:
-        skip(f"{error.filename}: {error.strerror}")
-
-    for root, folders, files in os.walk(folder, onerror=closed):
-        folders[:] = _unhidden(folders)
-        for path in (Path(root, name) for name in folders):
-            if path.is_symlink():
-                left_out[str(path)] = _LINKED_FOLDER
-        for path in (Path(root, name) for name in _unhidden(files)):
-            if path.suffix.lower() not in SUFFIXES:
-                left_out[str(path)] = _OTHER
-            elif path.is_symlink() or not path.is_file():
-                skip(f"{path.as_posix()}: a link or no regular file")
-            else:
-                yield str(path)
-
-
-def _unhidden(names: Iterable[str]) -> list[str]:
-    return sorted(name for name in names if not name.startswith("."))
-
-
-def _matching(pattern: str, left_out: dict[str, _Kind]) -> Iterator[str]:
+def _matching(pattern: str, left_out: dict[str, LeftOut]) -> Iterator[str]:
     """Give the paths of the files that ``pattern`` matches, ordered.
 
     Not the standard library's globs: they go through links.
@@ -125,7 +87,7 @@ def _matching(pattern: str, left_out: dict[str, _Kind]) -> Iterator[str]:
     base = Path(*parts[:fixed])
 
     def step(
-        places: Iterable[Path], part: str, fits: Callable[[Path], bool], linked: _Kind
+        places: Iterable[Path], part: str, fits: Callable[[Path], bool], linked: LeftOut
     ) -> Iterator[Path]:
         # Each once: "**/**" finds every folder more than once.
         for path in dict.fromkeys(p for place in places for p in _matches(place, part) if fits(p)):
@@ -136,7 +98,7 @@ def _matching(pattern: str, left_out: dict[str, _Kind]) -> Iterator[str]:
 
     places: Iterable[Path] = [base]
     for part in middle:
-        places = step(places, part, os.path.isdir, _LINKED_FOLDER)
+        places = step(places, part, os.path.isdir, LINKED_FOLDER)
     yield from sorted(map(str, step(places, last, os.path.isfile, _LINKED_FILE)))
 
 
@@ -145,13 +107,13 @@ def _matches(place: Path, part: str) -> Iterator[Path]:
     if part == "**":
         yield place
         for root, folders, _ in os.walk(place):
-            folders[:] = _unhidden(folders)
+            folders[:] = unhidden(folders)
             yield from (Path(root, name) for name in folders)
     elif _GLOB.isdisjoint(part):
         yield place / part
     else:
         names = next(([*folders, *files] for _, folders, files in os.walk(place)), [])
-        shown = names if part.startswith(".") else _unhidden(names)
+        shown = names if part.startswith(".") else unhidden(names)
         yield from (place / name for name in shown if fnmatch(name, part))
 
 

@@ -163,7 +163,7 @@ class Resolver:
         kind = "tool" if any(_OUR_FORM.fullmatch(source.id) for source in sources) else "file"
         for number, source in enumerate(sources):
             try:
-                added = self._registry.add(source, kind=kind, granularity=Granularity.DOCUMENT)
+                added = self._registry.add(source, kind=kind, granularity=Granularity.LINE)
             except LimitError as error:
                 problem = "source_limit", f"a source cannot be cited: {error}"
             else:

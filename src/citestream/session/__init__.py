@@ -1,20 +1,43 @@
-"""The async shell: sessions that chat clients embed, on asyncio and trio.
+"""The async shell: clients and sessions that chat clients embed, on asyncio and trio.
 
-``session`` moves events from an upstream to whoever listens, ``eventstream`` is the iterator with a
-bounded buffer, ``options`` says how. ``upstreams`` attaches a session of the Copilot SDK; it
-brings the providers along and is imported by its own name.
+==================  ==============================================================================
+``client``          creates, resumes, lists, follows and deletes the sessions of a store
+``session``         what an application holds: listens, feeds, asks
+``intake``          the way of an event: kept (``journal``), read (``reading``), given out
+                    (``delivery``; ``eventstream`` is the iterator with a bounded buffer)
+``work``            questions until they are answered: a call of a model (``asking``, ``provider``),
+                    running the tools that it asks for (``toolwork``), what it is told
+                    (``transcript``)
+``follow``          readers of what someone else writes
+``options``         how a session behaves, as one value
+==================  ==============================================================================
+
+``upstreams`` attaches a session of the Copilot SDK and is imported by its own name.
 What an event becomes is decided in ``citestream.resolver``.
 """
 
+from .client import Client, SessionMetadata
+from .decoding import UpstreamEvent
+from .delivery import EventHandler
 from .eventstream import EventBuffer, EventStream
+from .follow import FollowedEvent, Follower
 from .options import SessionOptions
-from .session import EventHandler, Session, UpstreamEvent
+from .provider import Exchange, OfflineProvider, Provider, VendorProvider
+from .session import Session
 
 __all__ = (
+    "Client",
     "EventBuffer",
     "EventHandler",
     "EventStream",
+    "Exchange",
+    "FollowedEvent",
+    "Follower",
+    "OfflineProvider",
+    "Provider",
     "Session",
+    "SessionMetadata",
     "SessionOptions",
     "UpstreamEvent",
+    "VendorProvider",
 )

@@ -21,9 +21,13 @@ class SessionOptions:
 
     ``citations`` says how answers are read. ``buffer_size`` bounds the events that wait for a
     reader of ``Session.events()``: when that many wait, the session waits for the reader.
+    ``system_message`` is what a model is told before all else. ``max_tool_rounds`` bounds how often
+    a model may ask for tools before it answers.
 
-    Raises OptionError for a buffer that holds nothing.
+    Raises OptionError for bounds below 1.
     """
 
     citations: CitationOptions = attrs.field(factory=CitationOptions)
     buffer_size: int = attrs.field(default=1024, validator=_positive)
+    system_message: str | None = attrs.field(default=None, repr=False)
+    max_tool_rounds: int = attrs.field(default=50, validator=_positive)

@@ -1,54 +1,32 @@
 """A session: upstream events in, clean events with citations out to everyone who listens.
 
-In: ``feed`` one event, or ``consume`` a whole stream. Out: callbacks (``on``), async iterators
-(``events``), the history (``get_events``). What happens to an event is decided in ``resolver``;
-this room only moves events, in order, on asyncio and trio.
+In: ``feed`` one event, or ``consume`` a whole stream; or ``send`` a message, where a client with a
+provider made the session. Out: callbacks (``on``), async iterators (``events``), the history
+(``get_events``). What happens to an event is decided in ``resolver``; this room only moves events,
+in order, on asyncio and trio.
 """
 
-import logging
-import re
-from collections import deque
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping
-from contextvars import ContextVar
-from inspect import isawaitable
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self
 from uuid import uuid4
 
 import anyio
 import anyio.lowlevel
-import attrs
 
-from ..errors import DecodeError, OptionError, StateError, brief
-from ..events import (
-    AssistantMessageData,
-    AssistantMessageDeltaData,
-    AssistantMessageStartData,
-    AssistantReasoningDeltaData,
-    SessionEvent,
-    SessionEventType,
-    SessionWarningData,
-)
-from ..model import Extra
-from ..resolver import MessageKey, Resolver
+from ..errors import OptionError, StateError, brief
+from ..events import AssistantMessageDeltaData, SessionEvent
+from ..resolver import MessageKey
 from ..sources import SourceRegistry
-from ..wire import decode_event
-from .eventstream import CHECKPOINT_EVERY, EventBuffer, EventStream
+from .decoding import UpstreamEvent, decoded, decoded_leniently
+from .delivery import Delivery, EventHandler
+from .eventstream import CHECKPOINT_EVERY, EventStream
+from .intake import Intake
 from .options import SessionOptions
+from .reading import Reading
+from .work import Backing, Work
 
-__all__ = ("EventHandler", "Session", "UpstreamEvent")
-
-EventHandler: TypeAlias = Callable[[SessionEvent], Awaitable[object] | object]
-"""A callback: sync or async, given every event of a session; what it returns is ignored."""
-
-UpstreamEvent: TypeAlias = SessionEvent | Mapping[str, Any]
-"""An event, or the JSON object of one."""
-
-_Interrupted: TypeAlias = tuple[SessionEvent, Iterator[EventHandler], Iterator[EventBuffer]]
-_logger = logging.getLogger("citestream.session")
-_CITABLE = re.compile(r"\$\.data\.result\.citableSources\[([0-9]+)\]")
-_STREAMING = (AssistantMessageDeltaData, AssistantReasoningDeltaData, AssistantMessageStartData)
-_inside: ContextVar[tuple[tuple["Session", int], ...]] = ContextVar("_inside", default=())
+__all__ = ("Session",)
 
 
 class Session:
@@ -60,6 +38,9 @@ class Session:
     ``sources`` is what may be cited: register there what the model is shown. What tools return to
     be cited (``citableSources``) is registered while the session takes events.
 
+    Made by a ``Client`` (which gives the ``backing``), a session is kept in the client's store and
+    can ``send``. Made by itself it takes the events of whatever upstream feeds it.
+
     An async context manager; leaving it disconnects.
     """
 
@@ -70,24 +51,35 @@ class Session:
         session_id: str | None = None,
         options: SessionOptions | None = None,
         sources: SourceRegistry | None = None,
+        backing: Backing | None = None,
     ) -> None:
         self.session_id: str = session_id if session_id is not None else str(uuid4())
-        self.enable_citations: bool = enable_citations
         self._options = options or SessionOptions()
-        pattern = self._options.citations.syntax.id_pattern
-        self.sources: SourceRegistry = (
-            SourceRegistry(id_pattern=pattern) if sources is None else sources
-        )
-        self._resolver = Resolver(self._options.citations, registry=self.sources)
-        self._subscriptions: dict[object, EventHandler] = {}
-        self._handlers: tuple[EventHandler, ...] = ()
-        self._buffers: list[EventBuffer] = []
-        self._history: list[SessionEvent] = []
-        self._queue: deque[SessionEvent] = deque()
-        self._delivering = False
-        self._delivered: anyio.Event | None = None
-        self._interrupted: _Interrupted | None = None
+        citations = self._options.citations
+        if sources is None:
+            sources = SourceRegistry(id_pattern=citations.syntax.id_pattern)
+        self._delivery = Delivery(self.session_id)
+        self._reading = Reading(citations, sources=sources, enable_citations=enable_citations)
+        self._intake: Intake | None = None
+        self._work: Work | None = None
+        self._backing = backing
+        if backing is not None:
+            journal, past = backing.journal, backing.past
+            self._intake = Intake(self._reading, self._delivery, journal, past=past)
+            self._work = Work(self.session_id, self._intake, backing, self._options)
         self._connected = True
+
+    @property
+    def enable_citations(self) -> bool:
+        """Whether the session cites."""
+        return self._reading.enable_citations
+
+    @property
+    def sources(self) -> SourceRegistry:
+        """What may be cited. What a kept session registers is kept with the next event."""
+        if self._intake is not None:
+            self._intake.recall_at_once()
+        return self._reading.sources
 
     # -- listening
 
@@ -102,15 +94,7 @@ class Session:
         self._check_connected("on")
         if not callable(handler):
             raise OptionError(f"on: wanted a callable, got {brief(handler)}")
-        subscription = object()
-        self._subscriptions[subscription] = handler
-        self._handlers = tuple(self._subscriptions.values())
-
-        def unsubscribe() -> None:
-            self._subscriptions.pop(subscription, None)
-            self._handlers = tuple(self._subscriptions.values())
-
-        return unsubscribe
+        return self._delivery.subscribe(handler)
 
     def events(self) -> EventStream:
         """Return an async iterator over the events from now on, until the session disconnects.
@@ -118,13 +102,62 @@ class Session:
         Raises StateError after ``disconnect``.
         """
         self._check_connected("events")
-        buffer = EventBuffer(self._options.buffer_size)
-        self._buffers.append(buffer)
-        return EventStream(buffer)
+        return self._delivery.stream(self._options.buffer_size)
 
     async def get_events(self) -> list[SessionEvent]:
-        """Return the events given out so far, in order, without those that only stream."""
-        return list(self._history)
+        """Return the events given out so far, in order, without those that only stream.
+
+        Of a resumed session, also those of before: with the citations that they have now.
+        """
+        if self._intake is not None:
+            await self._intake.recall()
+        return list(self._delivery.history)
+
+    # -- asking
+
+    async def send(self, prompt: str, /, *, attachments: Sequence[Mapping[str, Any]] = ()) -> str:
+        """Ask the provider of the client; return the id of the message before it is answered.
+
+        Questions are answered one after the other. ``attachments`` are mappings as the Copilot SDK
+        has them, of type ``file``, ``directory``, ``selection`` or ``blob``; what they hold is
+        registered to be cited.
+
+        Raises StateError for a session that cannot ask, OptionError, DecodeError, LimitError or
+        OSError for an attachment, and StoreError where the question could not be kept.
+        """
+        return (await self._working("send").ask(prompt, attachments)).message_id
+
+    async def send_and_wait(
+        self,
+        prompt: str,
+        /,
+        *,
+        attachments: Sequence[Mapping[str, Any]] = (),
+        timeout: float | None = 60.0,  # noqa: ASYNC109 - the Copilot SDK's name
+    ) -> SessionEvent | None:
+        """Ask, and return the last message of the root agent, None where there was none.
+
+        It returns when everything that came of the question was given out. ``timeout`` is in
+        seconds, None for no limit. A message that ``abort`` cut off has ``interrupted`` set in its
+        ``data.extra``.
+
+        Raises TimeoutError (the work goes on), SessionError when the session failed, StateError
+        inside a handler of this session, which would wait for itself, and what ``send`` raises.
+        """
+        work = self._working("send_and_wait")
+        if self._delivery.is_inside():
+            raise StateError("send_and_wait: a handler of the session would wait for itself")
+        with anyio.fail_after(timeout):
+            question = await work.ask(prompt, attachments)
+            return await question.wait()
+
+    async def abort(self) -> None:
+        """Stop the answer in progress; what came of it is kept, marked as interrupted.
+
+        Returns when that was given out (inside a handler: at once). Questions that wait are
+        answered next. Does nothing when nothing is in progress.
+        """
+        await self._working("abort").abort()
 
     # -- feeding
 
@@ -136,11 +169,11 @@ class Session:
         the event with the next call.
 
         Raises DecodeError for a mapping that is not an event (the session goes on), StateError
-        after ``disconnect``.
+        after ``disconnect``, and StoreError where the event could not be kept; it was not given out
+        then.
         """
         self._check_connected("feed")
-        self._queue.extend(self._process(_decoded(event)))
-        await self._deliver()
+        await self._take(decoded(event))
 
     async def consume(
         self,
@@ -156,7 +189,7 @@ class Session:
         ``session.warning``; only what cannot be decoded of citations and citable sources is left
         out then, so no message costs its text. Either way the session goes on.
 
-        Raises what the stream raises, StateError after ``disconnect``.
+        Raises what the stream raises, StateError after ``disconnect``, StoreError as ``feed`` does.
         """
         if on_error not in {"raise", "skip"}:
             raise OptionError(f"on_error: wanted 'raise' or 'skip', got {brief(on_error)}")
@@ -169,26 +202,33 @@ class Session:
                 count += 1
                 if count % CHECKPOINT_EVERY == 0:
                     await anyio.lowlevel.checkpoint()
-                decoded, warning = _decoded_leniently(event, skip=on_error == "skip")
-                if decoded is not None:
-                    if isinstance(decoded.data, AssistantMessageDeltaData):
-                        opened[decoded.agent_id, decoded.data.message_id] = None
-                    self._queue.extend(self._process(decoded))
-                if warning is not None:
-                    self._queue.append(warning)
-                await self._deliver()
+                read, warning = decoded_leniently(event, skip=on_error == "skip")
+                if warning is not None and read is None:
+                    self._delivery.put([warning])
+                    await self._delivery.run()
+                if read is not None:
+                    if isinstance(read.data, AssistantMessageDeltaData):
+                        opened[read.agent_id, read.data.message_id] = None
+                    await self._take(read, warning)
         finally:
-            self._queue.extend(self._resolver.end(opened))
-            await self._deliver()
+            self._delivery.put(self._reading.end(opened))
+            await self._delivery.run()
 
     async def disconnect(self) -> None:
-        """Release what was withheld, end all iterators and take no more events. Idempotent."""
-        if self._connected:
-            self._queue.extend(self._resolver.finish())
-            self._connected = False
-        for buffer in self._buffers:
-            buffer.release()
-        await self._deliver()
+        """Release what was withheld, end all iterators and take no more events. Idempotent.
+
+        A kept session is interrupted where it was answering, and can be resumed. Raises StoreError
+        where what came last could not be kept.
+        """
+        connected, self._connected = self._connected, False
+        try:
+            if connected and self._work is not None:
+                await self._work.close()
+        finally:
+            if connected:
+                self._delivery.put(self._reading.finish())
+            self._delivery.close()
+            await self._delivery.run()
 
     async def __aenter__(self) -> Self:
         self._check_connected("async with")
@@ -208,178 +248,19 @@ class Session:
         if not self._connected:
             raise StateError(f"{call}: the session is disconnected")
 
-    def _process(self, event: SessionEvent) -> list[SessionEvent]:
-        if self.enable_citations:
-            return self._resolver.feed(event)
-        data = event.data
-        if isinstance(data, AssistantMessageData) and data.citations is not None:
-            return [attrs.evolve(event, data=attrs.evolve(data, citations=None))]
-        return [event]
+    def _working(self, call: str) -> Work:
+        self._check_connected(call)
+        if self._work is None:
+            raise StateError(f"{call}: wants a session that a Client made")
+        return self._work
 
-    async def _deliver(self) -> None:
-        """Give out what is queued, in order, one event at a time whoever feeds."""
-        while True:
-            while self._delivering:
-                if (self, anyio.get_current_task().id) in _inside.get():
-                    return  # a handler feeds its own session: the loop that called it goes on
-                if self._delivered is None:
-                    self._delivered = anyio.Event()
-                await self._delivered.wait()
-            waiting = self._dispatch()
-            if waiting is None:
-                return
-            await waiting
-
-    def _dispatch(self) -> Awaitable[None] | None:
-        """Give out what is queued, up to an event that has to wait; return the rest of that one.
-
-        Most handlers are sync, and then an event costs no coroutine.
-        """
-        self._delivering = True
-        waiting = None
-        try:
-            waiting = self._unfinished()
-            while waiting is None and self._queue:
-                event = self._queue.popleft()
-                if not (event.ephemeral or isinstance(event.data, _STREAMING)):
-                    self._history.append(event)
-                handlers = iter(self._handlers)
-                result = self._call(handlers, event)
-                if result is not None or self._buffers:
-                    waiting = self._go_on(event, handlers, result, self._readers())
-            if waiting is None and not self._connected:
-                for buffer in self._buffers:
-                    buffer.close()
-        finally:
-            if waiting is None:
-                self._end_delivery()
-        return waiting
-
-    def _unfinished(self) -> Awaitable[None] | None:
-        """Return the rest of an event whose delivery was cancelled."""
-        if self._interrupted is None:
-            return None
-        event, handlers, readers = self._interrupted
-        self._interrupted = None
-        return self._go_on(event, handlers, self._call(handlers, event), readers)
-
-    def _readers(self) -> Iterator[EventBuffer]:
-        self._buffers = [buffer for buffer in self._buffers if not buffer.closed]
-        return iter(self._buffers)
-
-    async def _go_on(
-        self,
-        event: SessionEvent,
-        handlers: Iterator[EventHandler],
-        result: Awaitable[object] | None,
-        readers: Iterator[EventBuffer],
-    ) -> None:
-        """Await what a handler returned, call the handlers after it, and fill the buffers."""
-        complete = False
-        try:
-            while result is not None:
-                await self._wait_for(result)
-                result = self._call(handlers, event)
-            for buffer in readers:
-                await buffer.put(event)
-            complete = True
-        finally:
-            if not complete:
-                self._interrupted = event, handlers, readers
-            self._end_delivery()
-
-    def _call(
-        self, handlers: Iterator[EventHandler], event: SessionEvent
-    ) -> Awaitable[object] | None:
-        """Call ``handlers`` up to the first one that has to be awaited; return what it returned."""
-        for handler in handlers:
-            try:
-                result = handler(event)
-            except Exception:  # whatever a handler raises must harm nobody
-                _logger.exception("a handler of session %s raised", self.session_id)
-            else:
-                if result is not None and isawaitable(result):
-                    return result
-        return None
-
-    async def _wait_for(self, result: Awaitable[object]) -> None:
-        token = _inside.set((*_inside.get(), (self, anyio.get_current_task().id)))
-        try:
-            await result
-        except Exception:  # whatever a handler raises must harm nobody
-            _logger.exception("a handler of session %s raised", self.session_id)
-        finally:
-            _inside.reset(token)
-
-    def _end_delivery(self) -> None:
-        self._delivering = False
-        if self._delivered is not None:
-            self._delivered.set()
-            self._delivered = None
-
-
-def _decoded(event: UpstreamEvent) -> SessionEvent:
-    if isinstance(event, SessionEvent):
-        return event
-    if isinstance(event, Mapping):
-        return decode_event(event)
-    raise DecodeError(path="$", expected="an event or a mapping", got=brief(event))
-
-
-def _decoded_leniently(
-    event: UpstreamEvent, *, skip: bool
-) -> tuple[SessionEvent | None, SessionEvent | None]:
-    """Return the event, or what of it can be decoded, and a warning about what cannot."""
-    try:
-        return _decoded(event), None
-    except DecodeError as error:
-        if not skip:
-            raise
-        decoded = _without_damage(event, error)
-        return decoded, _warning(error, kept=decoded is not None)
-
-
-def _without_damage(event: UpstreamEvent, error: DecodeError) -> SessionEvent | None:
-    """Decode an event again without what cannot be decoded of its citations or citable sources.
-
-    So a message never costs its text, and one source never costs another.
-    """
-    problem = error
-    while isinstance(event, Mapping):
-        smaller = _without(event, problem.path)
-        if smaller is None:
-            return None
-        try:
-            return decode_event(smaller)
-        except DecodeError as another:
-            event, problem = smaller, another
-    return None
-
-
-def _without(event: Mapping[str, Any], path: str) -> dict[str, Any] | None:
-    """Leave out of ``event`` the citations or the citable source that ``path`` leads into."""
-    data = event.get("data")
-    data = dict(data) if isinstance(data, Mapping) else {}
-    # What is nested too deep is reported at the root: citations are what may be left out.
-    if path.startswith("$.data.citations") or (path == "$" and "citations" in data):
-        del data["citations"]
-    elif damaged := _CITABLE.match(path):
-        sources = list(data["result"]["citableSources"])
-        del sources[int(damaged[1])]
-        data["result"] = {**data["result"], "citableSources": sources}
-    else:
-        return None
-    return {**event, "data": data}
-
-
-def _warning(error: DecodeError, *, kept: bool) -> SessionEvent:
-    details = {"path": error.path, "expected": error.expected, "got": error.got}
-    return SessionEvent(
-        ephemeral=True,
-        type=SessionEventType.SESSION_WARNING,
-        data=SessionWarningData(
-            message=f"{'part of an event' if kept else 'an event'} was skipped: {error}",
-            warning_type="decode_error",
-            extra=Extra(details),
-        ),
-    )
+    async def _take(self, event: SessionEvent, warning: SessionEvent | None = None) -> None:
+        more = [] if warning is None else [warning]
+        if self._intake is None:
+            self._delivery.put([*self._reading.process(event), *more])
+        elif self._backing is not None and self._backing.journal is None:
+            raise StateError("feed: the session only observes")
+        else:
+            await self._intake.keep(event)
+            self._delivery.put(more)
+        await self._delivery.run()

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import DecodeError, StateError
 from ..providers.copilot import event_mapping, repaired, unparsed_event
-from .session import Session, UpstreamEvent
+from .decoding import UpstreamEvent
+from .session import Session
 
 if TYPE_CHECKING:
     import asyncio

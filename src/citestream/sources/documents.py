@@ -119,6 +119,10 @@ class SourceDocument:
             for start, end in chunk_ranges(self.content[first:last])
         )
 
+    def says(self, other: "SourceDocument", /) -> bool:
+        """Whether the other document has the same text and names, however blocks were marked."""
+        return attrs.evolve(self, marked_blocks=()) == attrs.evolve(other, marked_blocks=())
+
     @property
     def size(self) -> int:
         """The characters that the document keeps in memory, the names included."""

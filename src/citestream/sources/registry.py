@@ -36,6 +36,7 @@ from .limits import DEFAULT_LIMITS, Limits
 from .locating import Located, Place, Unlocated, locate_in
 from .near_misses import POOL, near_misses
 from .registered import Identity, RegisteredSource, identity_of
+from .registrations import Recorder, Registration
 from .registry_snapshot import VERSION, dump_source, read_snapshot
 
 __all__ = ("ID_PATTERN", "SourceRegistry")
@@ -79,6 +80,7 @@ class SourceRegistry:
         self._namesakes: dict[str, dict[Identity, RegisteredSource]] = {}
         self._numbers: dict[int, BlockNumbers] = {}
         self._by_block: dict[int, list[RegisteredSource]] = {}
+        self.recorder: Recorder | None = None
 
     # -- registering
 
@@ -87,6 +89,11 @@ class SourceRegistry:
 
         What is added before the first call belongs to turn 0, as if this had been called.
         """
+        if self.recorder is not None:
+            self.recorder(None)
+        return self._begin_turn()
+
+    def _begin_turn(self) -> int:
         self._turns += 1
         self._counts.clear()
         return self._turns - 1
@@ -116,6 +123,10 @@ class SourceRegistry:
             alias = source.id if alias is None else alias
             source = from_citable(source)
         _check_use(kind, granularity, source)
+        if self.recorder is not None:
+            self.recorder(
+                Registration(document=source, kind=kind, granularity=granularity, alias=alias)
+            )
         identity = (kind, granularity, source)
         again = self._again(alias, identity)
         if again is not None:
@@ -171,7 +182,7 @@ class SourceRegistry:
 
     def _new_id(self, kind: str) -> str:
         if not self._turns:
-            self.begin_turn()
+            self._begin_turn()
         prefix = f"turn{self._turns - 1}{kind}"
         number = self._counts.get(kind, 0)
         while f"{prefix}{number}" in self._aliases:
@@ -193,7 +204,7 @@ class SourceRegistry:
     def _note_ambiguous(self, alias: str, document: SourceDocument) -> None:
         """Remember an alias that is the id of another source: nobody can tell which is meant."""
         found = self._find(alias)
-        if found is not None and (found[1] is not None or found[0].document != document):
+        if found is not None and (found[1] is not None or not found[0].document.says(document)):
             self._ambiguous[alias] = None
 
     def _blocks_of(self, turn: int) -> BlockNumbers:

@@ -26,7 +26,16 @@ from .documents import SourceDocument
 from .granularity import Granularity
 from .registered import RegisteredSource
 
-__all__ = ("VERSION", "Snapshot", "StoredSource", "dump_source", "read_snapshot")
+__all__ = (
+    "VERSION",
+    "Snapshot",
+    "StoredSource",
+    "dump_document",
+    "dump_source",
+    "read_document",
+    "read_granularity",
+    "read_snapshot",
+)
 
 VERSION = 1
 """Of the form below. A registry that finds another one refuses it."""
@@ -64,20 +73,46 @@ class Snapshot:
 
 def dump_source(source: RegisteredSource, /) -> dict[str, Any]:
     """Return a source as JSON-ready values."""
-    document = source.document
     values: dict[str, Any] = {
         "id": source.id,
         "granularity": source.granularity.value,
-        "content": document.content,
         "alias": source.alias,
         "replaces": source.replaces,
     }
+    values = {name: value for name, value in values.items() if value is not None}
+    return values | dump_document(source.document, granularity=source.granularity)
+
+
+def dump_document(document: SourceDocument, /, *, granularity: Granularity) -> dict[str, Any]:
+    """Return a document as JSON-ready values, its blocks as they are cited."""
+    blocks = document.blocks if granularity is Granularity.BLOCK else document.marked_blocks
+    values: dict[str, Any] = {"content": document.content}
     values |= {name: getattr(document, name) for name in _NAMES}
-    by_block = source.granularity is Granularity.BLOCK
-    blocks = document.blocks if by_block else document.marked_blocks
     values["pages"] = [list(page) for page in document.pages] or None
     values["blocks"] = [list(block) for block in blocks] or None
     return {name: value for name, value in values.items() if value is not None}
+
+
+def read_document(stored: dict[str, Any], path: str, /) -> SourceDocument:
+    """Read what ``dump_document`` gave. ``path`` is where it stands. Raises DecodeError."""
+    names = {name: _optional(stored.get(name), str, f"{path}.{name}") for name in _NAMES}
+    try:
+        return SourceDocument(
+            content=_typed(stored.get("content"), str, f"{path}.content"),
+            pages=tuple(_ranges(stored, "pages", path)),
+            marked_blocks=tuple(_ranges(stored, "blocks", path)),
+            **names,
+        )
+    except ModelError as error:
+        raise DecodeError(path=path, expected="a document", got=str(error)) from error
+
+
+def read_granularity(stored: dict[str, Any], path: str, /) -> Granularity:
+    """Read the granularity of what is stored at ``path``. Raises DecodeError."""
+    granularity = _typed(stored.get("granularity"), str, f"{path}.granularity")
+    if granularity not in {known.value for known in Granularity}:
+        raise _wrong(f"{path}.granularity", "a granularity", granularity)
+    return Granularity(granularity)
 
 
 def read_snapshot(value: object, /) -> Snapshot:
@@ -118,26 +153,13 @@ def _source(stored: dict[str, Any], path: str) -> StoredSource:
     parts = _ID.fullmatch(source_id)
     if parts is None or parts[2] == Granularity.BLOCK.value:
         raise _wrong(f"{path}.id", "an id such as turn0file0", source_id)
-    names = {name: _optional(stored.get(name), str, f"{path}.{name}") for name in _NAMES}
-    granularity = _typed(stored.get("granularity"), str, f"{path}.granularity")
-    if granularity not in {known.value for known in Granularity}:
-        raise _wrong(f"{path}.granularity", "a granularity", granularity)
-    try:
-        document = SourceDocument(
-            content=_typed(stored.get("content"), str, f"{path}.content"),
-            pages=tuple(_ranges(stored, "pages", path)),
-            marked_blocks=tuple(_ranges(stored, "blocks", path)),
-            **names,
-        )
-    except ModelError as error:
-        raise DecodeError(path=path, expected="a document", got=str(error)) from error
     return StoredSource(
         id=source_id,
         turn=int(parts[1]),
         kind=parts[2],
         number=int(parts[3]),
-        granularity=Granularity(granularity),
-        document=document,
+        granularity=read_granularity(stored, path),
+        document=read_document(stored, path),
         alias=_optional(stored.get("alias"), str, f"{path}.alias"),
         replaces=_optional(stored.get("replaces"), str, f"{path}.replaces"),
     )

@@ -1,0 +1,194 @@
+"""Taking the events of a session in: kept first, then read, then given out, in one order.
+
+In: raw events, from however many tasks. Out: what they become, to ``delivery``. An event that
+stays is kept for good before anyone sees it; one that streams is seen at once and kept soon.
+Deliberately elsewhere: keeping (``journal``), reading (``reading``), giving out (``delivery``).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+
+from ..events import SessionEvent
+from ..sources import SourceRegistry
+from ..sources.registrations import Registration, dump_registrations
+from ..store import StoredEvent
+from .delivery import Delivery
+from .eventstream import CHECKPOINT_EVERY
+from .journal import Journal, stream_of
+from .reading import Reading, sources_event
+from .transcript import Transcript
+
+__all__ = ("Intake",)
+
+
+class Intake:
+    """The one way into a session that is kept. ``past`` is what was kept before, in order.
+
+    The past is read when it is first needed: until then it costs nothing but its memory.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        delivery: Delivery,
+        journal: Journal | None,
+        /,
+        *,
+        past: Sequence[StoredEvent] = (),
+    ) -> None:
+        self._reading = reading
+        self._delivery = delivery
+        self._journal = journal
+        self._past = list(past)
+        self._order = anyio.Lock(fast_acquire=True)
+        self._calls: list[Registration | None] = []
+        self._files: dict[str, Any] = {}
+        self.transcript: Transcript = Transcript(
+            reading.sources, reading.files, citing=reading.enable_citations
+        )
+        if not self._past:
+            reading.sources.recorder = self._calls.append
+
+    async def take(self, event: SessionEvent, /) -> list[SessionEvent]:
+        """Keep an event, read it and give out what comes of it; return that.
+
+        Not to be cancelled half-way: an event that is kept is given out. An event whose id was
+        kept before gives nothing. Raises StoreError, and then nothing was given out.
+        """
+        given = await self.keep(event)
+        await self.deliver()
+        return given
+
+    async def keep(self, event: SessionEvent, /) -> list[SessionEvent]:
+        """Do what ``take`` does, but for giving out."""
+        stream = stream_of(event)
+        if stream is not None and not self._past and not self._order.locked():
+            return self._stream(event, stream)
+        given: list[SessionEvent] = []
+        with anyio.CancelScope(shield=True):
+            async with self._order:
+                await self._recall()
+                if stream is not None:
+                    given = self._stream(event, stream)
+                elif await self._kept(event):
+                    given = self._read(event)
+        return given
+
+    async def deliver(self) -> None:
+        """Give out what was read."""
+        await self._delivery.run()
+
+    def is_inside(self) -> bool:
+        """Tell whether a handler of this session called what runs now, in the same task."""
+        return self._delivery.is_inside()
+
+    @property
+    def sources(self) -> SourceRegistry:
+        """What may be cited."""
+        return self._reading.sources
+
+    async def tell(self, event: SessionEvent, /) -> None:
+        """Give out an event that is not kept."""
+        self._delivery.put([event])
+        await self._delivery.run()
+
+    async def show(self, events: Sequence[StoredEvent], /) -> None:
+        """Give out events that someone else keeps."""
+        await self.recall()
+        for stored in events:
+            given = self._reading.recall_stored(stored)
+            for event in given:
+                self.transcript.take(event)
+            self._delivery.put(given)
+            await self._delivery.run()
+
+    def attach_files(self, files: dict[str, Any], /) -> None:
+        """Keep the files of attachments, by the ids of their sources, with the next event."""
+        self._files |= files
+        self._reading.files |= files
+
+    async def recall(self) -> None:
+        """Read the past, if that was not done yet."""
+        if self._past:
+            with anyio.CancelScope(shield=True):
+                async with self._order:
+                    await self._recall()
+
+    def recall_at_once(self) -> None:
+        """Read the past without giving others their turn."""
+        for _ in self._remembering():
+            pass
+
+    async def interrupt(self) -> list[SessionEvent]:
+        """Complete the messages that stream, as far as they came, and mark them interrupted.
+
+        Returns what was given out.
+        """
+        given = [await self.take(event) for event in self._reading.interrupted()]
+        return [one for events in given for one in events]
+
+    async def close(self) -> None:
+        """Keep what is not kept yet and let others have the session."""
+        if self._journal is not None:
+            registered = self._registered()
+            if registered:
+                await self._journal.append(registered)
+            await self._journal.close()
+
+    # -- inside
+
+    async def _kept(self, event: SessionEvent) -> bool:
+        """Keep an event that stays; tell whether it is new."""
+        registered = self._registered()
+        return self._journal is None or await self._journal.append([*registered, event])
+
+    def _stream(self, event: SessionEvent, stream: str) -> list[SessionEvent]:
+        if self._journal is not None:
+            for registered in self._registered():
+                self._journal.accept(registered, None)
+            self._journal.accept(event, stream)
+        return self._read(event)
+
+    def _read(self, event: SessionEvent) -> list[SessionEvent]:
+        self._reading.note(event)
+        count = len(self._calls)
+        given = self._reading.process(event)
+        del self._calls[count:]  # what a tool returned is registered again when its event is read
+        for one in given:
+            self.transcript.take(one)
+        self._delivery.put(given)
+        return given
+
+    def _registered(self) -> list[SessionEvent]:
+        """Return the event that keeps what was registered since the last one."""
+        if not self._calls:
+            return []
+        event = sources_event(dump_registrations(self._calls), self._files)
+        self._calls.clear()
+        self._files = {}
+        return [event]
+
+    async def _recall(self) -> None:
+        number = -1
+        for number, _ in enumerate(self._remembering()):
+            if number % CHECKPOINT_EVERY == 0:
+                await anyio.lowlevel.checkpoint()
+        if number >= 0 and self._journal is not None:
+            for event in self._reading.interrupted():  # by the death of whoever wrote them
+                await self._journal.append([event])
+                self._remember(self._reading.recall(event))
+
+    def _remembering(self) -> Iterator[None]:
+        past, self._past = self._past, []
+        for stored in past:
+            self._remember(self._reading.recall_stored(stored))
+            yield
+        self._reading.sources.recorder = self._calls.append
+
+    def _remember(self, events: Sequence[SessionEvent]) -> None:
+        for event in events:
+            self.transcript.take(event)
+            self._delivery.remember(event)

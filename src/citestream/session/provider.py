@@ -1,0 +1,157 @@
+"""Where a client gets its answers: the protocol, a vendor's client behind it, and one offline.
+
+In: an ``Exchange``, which says what to tell a model. Out: what it answers, item by item. The HTTP
+is the caller's: a vendor's client object makes it. Deliberately elsewhere: what a vendor's chunks
+mean (``providers``), the loop of tools (``work``).
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, aclosing
+from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, unwrap
+from typing import Any, Protocol, TypeAlias
+from weakref import WeakKeyDictionary
+
+import anyio.lowlevel
+import anyio.to_thread
+import attrs
+
+from ..errors import OptionError, brief
+from ..events import AnswerItem, SessionEvent, SessionIdleData
+from ..providers import Conversation, Extractive, ExtractiveOptions, UserTurn
+from ..sources import SourceRegistry
+
+__all__ = ("Exchange", "OfflineProvider", "Provider", "ProviderItem", "VendorProvider")
+
+ProviderItem: TypeAlias = AnswerItem | SessionEvent
+"""An item of an answer, or an event of an upstream that makes its own."""
+
+
+@attrs.frozen(kw_only=True)
+class Exchange:
+    """One call of a model: what it is told, and ``sources``, all that may be cited so far."""
+
+    conversation: Conversation
+    sources: SourceRegistry
+
+
+class Provider(Protocol):
+    """What a client asks for answers."""
+
+    def answer(self, exchange: Exchange, /) -> AsyncIterator[ProviderItem]:
+        """Give the items of one answer. What it raises ends the turn with ``session.error``.
+
+        Where it is an async generator it is closed when nobody wants the rest.
+        """
+
+
+class _Vendor(Protocol):
+    def request(self, conversation: Conversation, /, **arguments: Any) -> dict[str, Any]: ...  # noqa: ANN401
+
+    def decode(self, chunk: object, /) -> Iterable[AnswerItem]: ...
+
+
+class VendorProvider:
+    """A vendor's model, called through the caller's own client.
+
+    ``vendor`` makes one of the objects of ``citestream.providers`` for each exchange, ``call`` is
+    the method of the vendor's client that takes what it requests, and ``arguments`` go into every
+    request::
+
+        VendorProvider(providers.Anthropic, client.messages.create, model="...", stream=True)
+        VendorProvider(providers.OpenAIResponses, client.responses.create, model="...", stream=True)
+        VendorProvider(providers.Gemini, client.aio.models.generate_content_stream, model="...")
+
+    ``call`` may be sync or async, and may return a stream of either kind, a whole answer, or, as
+    Bedrock does, a mapping whose ``stream`` is one. What is sync runs in a worker thread.
+    """
+
+    def __init__(
+        self,
+        vendor: Callable[[], _Vendor],
+        call: Callable[..., Any],
+        /,
+        **arguments: Any,  # noqa: ANN401 - the vendor's own
+    ) -> None:
+        for name, value in (("vendor", vendor), ("call", call)):
+            if not callable(value):
+                raise OptionError(f"{name}: wanted a callable, got {brief(value)}")
+        self._vendor = vendor
+        self._call = call
+        self._arguments = arguments
+
+    async def answer(self, exchange: Exchange, /) -> AsyncIterator[ProviderItem]:
+        """Give the items of one answer."""
+        vendor = self._vendor()
+        request = vendor.request(exchange.conversation, **self._arguments)
+        async with aclosing(_chunks(self._call, request)) as chunks:
+            async for chunk in chunks:
+                for item in vendor.decode(chunk):
+                    yield item
+
+
+class OfflineProvider:
+    """Answers with the passages of the session's sources that match the last question best.
+
+    No key and no network: for building and testing an application before there is a model. It
+    wants the ``ask`` extra.
+    """
+
+    def __init__(self, *, options: ExtractiveOptions | None = None) -> None:
+        self._options = options or ExtractiveOptions()
+        # What a session's sources hold is indexed once, not for every question.
+        self._known: WeakKeyDictionary[SourceRegistry, Extractive] = WeakKeyDictionary()
+
+    async def answer(self, exchange: Exchange, /) -> AsyncIterator[ProviderItem]:
+        """Give the events of one answer. Raises OptionError where the extra is missing."""
+        sources = exchange.sources
+        if sources not in self._known:
+            self._known[sources] = Extractive(sources, options=self._options)
+        turns = reversed(exchange.conversation.turns)
+        question = next((turn.text for turn in turns if isinstance(turn, UserTurn)), "")
+        for event in self._known[sources].answer(question):
+            if not isinstance(event.data, SessionIdleData):
+                await anyio.lowlevel.checkpoint()
+                yield event
+
+
+async def _chunks(
+    call: Callable[..., Any], request: Mapping[str, Any]
+) -> AsyncGenerator[object, None]:
+    """Call a vendor's client and give the chunks of its stream, or its whole answer as one."""
+    async with AsyncExitStack() as stack:
+        if _is_async(call):
+            result = call(**request)
+        else:
+            # Trio wants no coroutine from a thread: it travels in a list.
+            (result,) = await anyio.to_thread.run_sync(
+                lambda: [call(**request)], abandon_on_cancel=True
+            )
+        if isawaitable(result):
+            result = await result
+        streamed = result["stream"] if isinstance(result, Mapping) and "stream" in result else None
+        stream = result if streamed is None else streamed
+        if hasattr(stream, "__aenter__"):
+            stream = await stack.enter_async_context(stream)
+        elif hasattr(stream, "aclose"):
+            stack.push_async_callback(stream.aclose)
+        if hasattr(stream, "__aiter__"):
+            async for chunk in stream:
+                yield chunk
+        elif streamed is not None or hasattr(stream, "__next__"):
+            iterator = iter(stream)
+            while (chunk := await _next(iterator)) is not _END:
+                yield chunk
+        else:
+            yield stream
+
+
+_END = object()
+
+
+async def _next(iterator: Iterator[object]) -> object:
+    return await anyio.to_thread.run_sync(next, iterator, _END, abandon_on_cancel=True)
+
+
+def _is_async(call: Callable[..., Any]) -> bool:
+    function = unwrap(getattr(call, "__func__", call))
+    return iscoroutinefunction(function) or isasyncgenfunction(function)

@@ -1,0 +1,336 @@
+"""The work of a session that asks: one question after the other, each until it is answered.
+
+In: questions, and a provider. Out: events, through ``intake``: the user's message, what the model
+says, what its tools return, ``session.idle`` when a question is done. Deliberately elsewhere: one
+call of a model (``asking``), running the tools that it asks for (``toolwork``).
+"""
+
+from base64 import b64encode
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import attrs
+from anyio.abc import TaskGroup
+
+from ..attachments import attachment_payloads, read_attachments
+from ..errors import (
+    CitestreamError,
+    SessionError,
+    SessionNotFoundError,
+    StateError,
+    StoreError,
+)
+from ..events import (
+    AbortData,
+    AssistantMessageData,
+    AssistantTurnEndData,
+    AssistantTurnStartData,
+    SessionErrorData,
+    SessionEvent,
+    SessionEventData,
+    SessionEventType,
+    SessionIdleData,
+    UserMessageData,
+)
+from ..model import Extra
+from ..providers import Conversation
+from ..providers.tool_definitions import ToolDefinition
+from ..store import StoredEvent
+from ..tools.permissions import PermissionHandlerFunction
+from ..tools.tool import Tool
+from .asking import ask_model
+from .intake import Intake
+from .journal import Journal
+from .options import SessionOptions
+from .provider import Exchange, Provider
+from .toolwork import run_requests
+from .transcript import SOURCE_IDS
+
+__all__ = ("Backing", "Question", "Work")
+
+
+@attrs.frozen(kw_only=True)
+class Backing:
+    """What a client gives a session that it makes.
+
+    ``journal`` is None for a session that only observes what ``following`` gives; ``past`` is what
+    was kept before.
+    ``closed`` is called when the session has disconnected.
+    """
+
+    tasks: TaskGroup
+    following: Callable[[], AsyncGenerator[list[StoredEvent], None]] | None = None
+    journal: Journal | None = None
+    past: tuple[StoredEvent, ...] = ()
+    provider: Provider | None = None
+    tools: Mapping[str, Tool] = attrs.field(factory=dict, hash=False)
+    on_permission_request: PermissionHandlerFunction | None = None
+    working_directory: Path | None = None
+    closed: Callable[[], object] = lambda: None
+
+
+class Question:
+    """A question and what becomes of it."""
+
+    def __init__(self, data: UserMessageData, files: dict[str, Any], /) -> None:
+        self.message_id: str = data.message_id or ""
+        self.data = data
+        self.files = files
+        self.begun: anyio.Event = anyio.Event()
+        self.done: anyio.Event = anyio.Event()
+        self.answer: SessionEvent | None = None
+        self.error: CitestreamError | None = None
+
+    async def wait(self) -> SessionEvent | None:
+        """Return the last message of the root agent when all is done. Raises what went wrong."""
+        await self.done.wait()
+        if self.error is not None:
+            raise self.error
+        return self.answer
+
+    def saw(self, events: Sequence[SessionEvent]) -> None:
+        """Note what was given out while the question was being answered."""
+        for event in events:
+            if event.agent_id is None and isinstance(event.data, AssistantMessageData):
+                self.answer = event
+            elif isinstance(event.data, SessionErrorData) and self.error is None:
+                data = event.data
+                self.error = SessionError(data.message, error_type=data.error_type)
+
+
+class Work:
+    """Answers the questions of one session."""
+
+    def __init__(
+        self, session_id: str, intake: Intake, backing: Backing, options: SessionOptions, /
+    ) -> None:
+        self._session_id = session_id
+        self._intake = intake
+        self._backing = backing
+        self._options = options
+        self._waiting: deque[Question] = deque()
+        self._current: Question | None = None
+        self._scope: anyio.CancelScope | None = None
+        self._idle = anyio.Event()
+        self._idle.set()
+        self._closing = False
+        self._last_id: str | None = None
+        if backing.following is not None:
+            backing.tasks.start_soon(self._observe, backing.following)
+
+    async def ask(self, prompt: str, attachments: Sequence[Mapping[str, Any]], /) -> Question:
+        """Begin to answer, or queue behind what is being answered."""
+        if self._backing.journal is None:
+            raise StateError("send: the session only observes")
+        self._provider()
+        question = await self._question(prompt, attachments)
+        self._waiting.append(question)
+        if self._idle.is_set():
+            self._idle = anyio.Event()
+            self._backing.tasks.start_soon(self._run)
+            await question.begun.wait()
+            if isinstance(question.error, StoreError):
+                raise question.error
+        return question
+
+    async def abort(self) -> None:
+        """Stop what is being answered."""
+        question = self._current
+        if self._scope is not None:
+            self._scope.cancel()
+        if question is not None and not self._intake.is_inside():
+            await question.done.wait()
+
+    async def close(self) -> None:
+        """Stop, keep what came, and let others have the session."""
+        self._closing = True
+        with anyio.CancelScope(shield=True):
+            await self.abort()
+            if not self._intake.is_inside():
+                await self._idle.wait()
+            try:
+                await self._intake.close()
+            finally:
+                self._backing.closed()
+
+    # -- inside
+
+    async def _observe(
+        self, following: Callable[[], AsyncGenerator[list[StoredEvent], None]]
+    ) -> None:
+        self._idle = anyio.Event()
+        try:
+            with anyio.CancelScope() as self._scope:
+                async with aclosing(following()) as pages:
+                    async for page in pages:
+                        await self._intake.show(page)
+        except SessionNotFoundError:
+            ...  # deleted: nothing follows
+        finally:
+            self._idle.set()
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                question = self._current = self._waiting.popleft()
+                if self._closing:
+                    question.error = StateError("send: the session was disconnected first")
+                else:
+                    await self._answered(question)
+                question.begun.set()
+                question.done.set()
+        finally:
+            self._current = None
+            self._idle.set()
+
+    async def _answered(self, question: Question) -> None:
+        try:
+            with anyio.CancelScope() as scope:
+                self._scope = scope
+                await self._answer(question)
+            self._scope = None
+            if scope.cancelled_caught:
+                await self._stopped(question)
+        except StoreError as error:
+            # Nobody can keep this event: whoever listens here is told all the same.
+            question.error = error
+            failed = SessionErrorData(message=str(error), error_type=type(error).__name__)
+            await self._intake.tell(self._event(SessionEventType.SESSION_ERROR, failed))
+            await self._intake.tell(self._event(SessionEventType.SESSION_IDLE, SessionIdleData()))
+        except CitestreamError as error:
+            await self._fail(question, str(error), type(error).__name__)
+            question.error = error
+            await self._end(question)
+
+    async def _answer(self, question: Question) -> None:
+        await self._begin(question)
+        number, most = 0, self._options.max_tool_rounds
+        asked = await self._turn(question, number)
+        while asked and number < most:
+            await run_requests(
+                asked,
+                backing=self._backing,
+                session_id=self._session_id,
+                take=lambda kind, data: self._take(question, kind, data),
+            )
+            number += 1
+            asked = await self._turn(question, number)
+        if asked:
+            message = f"max_tool_rounds: at most {most}, and the model asked for more"
+            await self._fail(question, message, "limit")
+        await self._end(question)
+
+    async def _turn(self, question: Question, number: int) -> tuple[Any, ...]:
+        """Ask the model once; return the calls of tools that it wants, none where it failed."""
+        start = AssistantTurnStartData(turn_id=str(number))
+        await self._take(question, SessionEventType.ASSISTANT_TURN_START, start)
+        asked = await self._ask(question)
+        end = AssistantTurnEndData(turn_id=str(number))
+        await self._take(question, SessionEventType.ASSISTANT_TURN_END, end)
+        return () if question.error is not None else asked
+
+    async def _begin(self, question: Question) -> None:
+        self._intake.attach_files(question.files)
+        await self._intake.keep(self._event(SessionEventType.USER_MESSAGE, question.data))
+        question.begun.set()
+        await self._intake.deliver()
+
+    async def _question(self, prompt: str, attachments: Sequence[Mapping[str, Any]]) -> Question:
+        """Read what is attached and register it, as one turn of ids."""
+        root = self._backing.working_directory
+        read = await read_attachments(attachments, root=root) if attachments else []
+        ids: list[str] = []
+        files: dict[str, Any] = {}
+        await self._intake.recall()
+        if read:
+            self._intake.sources.begin_turn()
+        for one in read:
+            source = self._intake.sources.add(one.document, granularity=one.granularity)
+            ids.append(source.id)
+            if one.data is not None:
+                encoded = b64encode(one.data).decode("ascii")
+                files[source.id] = {"data": encoded, "mimeType": one.media_type}
+        data = UserMessageData(
+            content=prompt,
+            message_id=str(uuid4()),
+            attachments=attachment_payloads(attachments, root=root) or None,
+            extra=Extra({SOURCE_IDS: ids} if ids else {}),
+        )
+        return Question(data, files)
+
+    async def _ask(self, question: Question) -> tuple[Any, ...]:
+        provider = self._provider()
+        requests: tuple[Any, ...] = ()
+        try:
+            async with aclosing(ask_model(provider, self._exchange(), self._options)) as events:
+                async for event in events:
+                    given = await self._intake.take(self._stamped(event))
+                    question.saw(given)
+                    for one in given:
+                        if one.agent_id is None and isinstance(one.data, AssistantMessageData):
+                            requests = one.data.tool_requests or ()
+        except SessionError as error:
+            await self._fail(question, str(error), error.error_type)
+            question.error = error
+        if question.error is not None:
+            await self._interrupt(question)
+        return requests
+
+    def _provider(self) -> Provider:
+        if self._backing.provider is None:
+            raise StateError("send: the client has no provider")
+        return self._backing.provider
+
+    def _exchange(self) -> Exchange:
+        tools = self._backing.tools.values()
+        conversation = Conversation(
+            turns=self._intake.transcript.turns(),
+            system=self._options.system_message,
+            tools=tuple(
+                ToolDefinition(
+                    name=tool.name, description=tool.description, parameters=tool.parameters
+                )
+                for tool in tools
+            ),
+        )
+        return Exchange(conversation=conversation, sources=self._intake.sources)
+
+    async def _interrupt(self, question: Question) -> None:
+        question.saw(await self._intake.interrupt())
+
+    async def _stopped(self, question: Question) -> None:
+        """Say that the question was stopped, when what was being done about it has ended."""
+        question.begun.set()
+        await self._interrupt(question)
+        reason = "session disconnected" if self._closing else "user initiated"
+        await self._take(question, SessionEventType.ABORT, AbortData(reason=reason))
+        await self._end(question, aborted=True)
+
+    async def _end(self, question: Question, *, aborted: bool = False) -> None:
+        data = SessionIdleData(aborted=aborted or None)
+        await self._take(question, SessionEventType.SESSION_IDLE, data)
+
+    async def _fail(self, question: Question, message: str, error_type: str | None) -> None:
+        data = SessionErrorData(message=message, error_type=error_type)
+        await self._take(question, SessionEventType.SESSION_ERROR, data)
+
+    async def _take(
+        self, question: Question, kind: SessionEventType, data: SessionEventData
+    ) -> None:
+        question.saw(await self._intake.take(self._event(kind, data)))
+
+    def _event(self, kind: SessionEventType, data: SessionEventData) -> SessionEvent:
+        ephemeral = kind is SessionEventType.SESSION_IDLE or None
+        return self._stamped(SessionEvent(type=kind, data=data, ephemeral=ephemeral))
+
+    def _stamped(self, event: SessionEvent) -> SessionEvent:
+        """Say which event ``event`` follows, as Copilot's events do."""
+        if event.parent_id is None:
+            event = attrs.evolve(event, parent_id=self._last_id)
+        self._last_id = event.id
+        return event

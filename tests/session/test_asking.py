@@ -1,0 +1,76 @@
+from contextlib import aclosing
+
+import pytest
+
+from citestream import ModelError, SessionError, SessionOptions, SourceRegistry
+from citestream.events import AnswerFailure, AnswerText
+from citestream.providers import Conversation
+from citestream.session.asking import ask_model
+from citestream.session.provider import Exchange
+from scripted import Scripted, answer, kinds, texts
+
+pytestmark = pytest.mark.anyio
+EXCHANGE = Exchange(conversation=Conversation(turns=()), sources=SourceRegistry())
+
+
+async def events_of(provider):
+    seen = []
+    async with aclosing(ask_model(provider, EXCHANGE, SessionOptions())) as events:
+        try:
+            async for event in events:
+                seen += [event]
+        except SessionError as error:
+            return seen, error
+    return seen, None
+
+
+async def test_an_answer_becomes_events():
+    seen, error = await events_of(Scripted(answer("Hello.")))
+    assert error is None
+    assert texts(seen) == seen[-1].data.content == "Hello."
+
+
+async def test_any_async_iterator_will_do():
+    class Plain:
+        def answer(self, _exchange):
+            items = iter(answer("Hi."))
+
+            class Items:
+                def __aiter__(self):
+                    return self
+
+                async def __anext__(self):
+                    for item in items:
+                        return item
+                    raise StopAsyncIteration
+
+            return Items()
+
+    seen, error = await events_of(Plain())
+    assert error is None
+    assert texts(seen) == "Hi."
+
+
+@pytest.mark.parametrize(
+    ("items", "told", "cause"),
+    [
+        ([], "broke off", None),
+        ([AnswerText(text="x")], "broke off", None),
+        ([KeyError("secret")], r"raised KeyError$", KeyError),
+        ([ModelError("source: expected one")], "expected one", ModelError),
+    ],
+)
+async def test_what_goes_wrong_is_named_and_not_quoted(items, told, cause):
+    provider = Scripted(items)
+    _, error = await events_of(provider)
+    assert error.error_type == "provider"
+    with pytest.raises(SessionError, match=told):
+        raise error
+    assert cause is None or isinstance(error.__cause__, cause)
+    assert provider.closed == 1
+
+
+async def test_a_failure_that_is_reported_is_an_event():
+    seen, error = await events_of(Scripted([AnswerFailure(message="overloaded")]))
+    assert error is None
+    assert kinds(seen) == ["session.error"]
