@@ -206,7 +206,8 @@ async def test_offline_a_question_is_answered_too(tmp_path):
     async with Client(provider=OfflineProvider(), working_directory=tmp_path) as client:
         session = await client.create_session(enable_citations=True)
         event = await session.send_and_wait("Is alcohol paid?", attachments=rules)
-        assert event.data.citations.spans[0].references[0].cited_text == "Alcohol is not."
+        cited = [one.references[0].cited_text for one in event.data.citations.spans]
+        assert "Alcohol is not." in cited
         assert event.parent_id
 
 
