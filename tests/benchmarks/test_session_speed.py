@@ -46,7 +46,8 @@ def test_dispatch_against_the_copilot_sdk(handlers):
             theirs._dispatch_event(their_event)  # noqa: SLF001 - there is no public way in
 
     def deliver():
-        queue, dispatch = ours._queue.append, ours._dispatch  # noqa: SLF001 - as with theirs
+        delivery = ours._delivery  # noqa: SLF001 - as with theirs
+        queue, dispatch = delivery._queue.append, delivery._dispatch  # noqa: SLF001
         for _ in range(EVENTS):
             queue(our_event)
             dispatch()

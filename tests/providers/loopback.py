@@ -13,7 +13,9 @@ import contextlib
 import json
 import random
 import socket
+import struct
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
@@ -24,6 +26,7 @@ import attrs
 
 __all__ = (
     "CUTS",
+    "EVENT_STREAM",
     "SSE",
     "Loopback",
     "Reply",
@@ -31,12 +34,17 @@ __all__ = (
     "bytewise",
     "cut",
     "drawn",
+    "event_frame",
+    "event_stream",
     "sse",
     "whole",
 )
 
 SSE = {"Content-Type": "text/event-stream; charset=utf-8"}
 """The headers of a reply that streams server-sent events."""
+
+EVENT_STREAM = {"Content-Type": "application/vnd.amazon.eventstream"}
+"""The headers of a reply that streams as AWS does."""
 
 _SECONDS = 20.0
 """How long a connection may stay silent before it is dropped."""
@@ -86,6 +94,28 @@ def sse(*data: object, event: str | None = None) -> bytes:
     head = "" if event is None else f"event: {event}\n"
     texts = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in data]
     return "".join(f"{head}data: {text}\n\n" for text in texts).encode()
+
+
+def event_frame(payload: object, /, **headers: str) -> bytes:
+    """Frame a message of AWS's event stream: lengths, headers, payload, both checksums."""
+    encoded = b""
+    for name, value in headers.items():
+        key, text = f":{name.replace('_', '-')}".encode(), value.encode()
+        encoded += bytes([len(key)]) + key + b"\x07" + struct.pack(">H", len(text)) + text
+    body = json.dumps(payload, ensure_ascii=False).encode()
+    prelude = struct.pack(">II", len(encoded) + len(body) + 16, len(encoded))
+    message = prelude + struct.pack(">I", zlib.crc32(prelude)) + encoded + body
+    return message + struct.pack(">I", zlib.crc32(message))
+
+
+def event_stream(chunks: Iterable[Mapping[str, object]], /) -> list[bytes]:
+    """Frame the members of a stream of AWS, each a mapping from its kind to what it says."""
+    about = {"content_type": "application/json", "message_type": "event"}
+    return [
+        event_frame(payload, event_type=kind, **about)
+        for chunk in chunks
+        for kind, payload in chunk.items()
+    ]
 
 
 # -- the server

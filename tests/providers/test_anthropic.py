@@ -12,7 +12,7 @@ from citestream import (
     SourceRegistry,
     format_marker,
 )
-from citestream.events import AnswerFailure, AnswerText
+from citestream.events import AnswerFailure, AnswerText, AnswerToolCall
 from citestream.providers.anthropic import Anthropic
 from citestream.providers.conversation import (
     AssistantTurn,
@@ -21,6 +21,7 @@ from citestream.providers.conversation import (
     ToolTurn,
     UserTurn,
 )
+from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_blocks, from_pages, from_text
 from providers.exchanges import answer, damaged, events_of, joined
 from providers.loopback import CUTS, SSE, Loopback, Reply, bytewise, drawn, sse
@@ -386,6 +387,55 @@ def test_a_paused_turn_goes_on_in_the_next_response(streaming):
     assert [words for words, _ in references(given)] == ["Rent rose, ", "wages fell."]
 
 
+def calls_in(chunks, exchange=None):
+    exchange = exchange or Anthropic()
+    items = [item for chunk in chunks for item in exchange.decode(chunk)]
+    return [item for item in items if isinstance(item, AnswerToolCall)]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_call_before_a_pause_comes_with_the_end(streaming):
+    def response(*args):
+        return list(streamed(*args)) if streaming else [whole(*args)]
+
+    call = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
+    exchange = Anthropic()
+    assert calls_in(response([call], "pause_turn"), exchange) == []
+    more = response([said("So."), {**call, "id": "u"}], "tool_use")
+    assert [one.call_id for one in calls_in(more, exchange)] == ["t", "u"]
+
+
+def thought(words, signature="s"):
+    return {"type": "thinking", "thinking": words, "signature": signature}
+
+
+HIDDEN = {"type": "redacted_thinking", "data": "x"}
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_thinking_goes_with_the_call_that_follows_it(streaming):
+    call = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
+    blocks = [
+        thought("What of 家賃 📈?"),
+        HIDDEN,
+        thought("unsigned", ""),
+        said("Hm."),
+        call,
+        call,
+        thought("And?"),
+        call,
+        thought("Too late."),
+    ]
+    chunks = list(streamed(blocks)) if streaming else [whole(blocks)]
+    exchange = Anthropic()
+    for _ in range(2):
+        assert [one.provider_data for one in calls_in(chunks, exchange)] == [
+            {"thinking": [thought("What of 家賃 📈?"), HIDDEN]},
+            None,
+            {"thinking": [thought("And?")]},
+        ]
+
+
 def test_a_null_reason_does_not_take_back_a_pause():
     chunks = list(streamed([said("A")], "pause_turn"))
     chunks.insert(-1, {"type": "message_delta", "delta": {"stop_reason": None}, "usage": {}})
@@ -508,6 +558,25 @@ def test_the_arguments_of_a_request():
                     {"type": "text", "text": "And?"},
                 ],
             },
+        ],
+    }
+
+
+def test_tools_and_what_the_caller_adds_are_sent():
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    look = ToolDefinition(name="look", description="Looks.", parameters=schema)
+    search = {"type": "web_search_20260318", "name": "web_search"}
+    conversation = Conversation(turns=(), tools=(look, ToolDefinition(name="ping")))
+    assert sent(conversation, stream=True, temperature=0.5, tools=[search]) == {
+        "model": "claude-x",
+        "max_tokens": 4096,
+        "messages": [],
+        "stream": True,
+        "temperature": 0.5,
+        "tools": [
+            {"name": "look", "description": "Looks.", "input_schema": schema},
+            {"name": "ping", "input_schema": {"type": "object", "properties": {}}},
+            search,
         ],
     }
 

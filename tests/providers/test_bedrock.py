@@ -1,6 +1,3 @@
-import json
-import struct
-import zlib
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +14,7 @@ from citestream import (
     SourceRegistry,
     format_marker,
 )
-from citestream.events import AnswerEnd, AnswerFailure, AnswerText
+from citestream.events import AnswerEnd, AnswerFailure, AnswerText, AnswerToolCall
 from citestream.markers import LINES, PAGES
 from citestream.prompts import PromptOptions, instructions, render_context, render_tool_result
 from citestream.providers.bedrock import MAX_DOCUMENT_BYTES, Bedrock, is_claude
@@ -28,9 +25,18 @@ from citestream.providers.conversation import (
     ToolTurn,
     UserTurn,
 )
+from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_blocks, from_pages, from_text
 from providers.exchanges import answer, damaged, events_of, joined
-from providers.loopback import CUTS, Loopback, Reply, bytewise
+from providers.loopback import (
+    CUTS,
+    EVENT_STREAM,
+    Loopback,
+    Reply,
+    bytewise,
+    event_frame,
+    event_stream,
+)
 
 NO_SDK = "boto3 is not installed (extra: bedrock)"
 CLAUDE = "eu.anthropic.claude-sonnet-4-20250514-v1:0"
@@ -435,6 +441,79 @@ def test_any_value_around_a_message(chunks):
     events_of(Bedrock(), chunks)
 
 
+def calls_in(chunks, exchange=None):
+    exchange = exchange or Bedrock()
+    items = [item for chunk in chunks for item in exchange.decode(chunk)]
+    return [item for item in items if isinstance(item, AnswerToolCall)]
+
+
+def thought(words, signature="s"):
+    return {"reasoningContent": {"reasoningText": {"text": words, "signature": signature}}}
+
+
+HIDDEN = {"reasoningContent": {"redactedContent": b"\x00\xff"}}
+
+
+def reasoned(blocks):
+    """Stream blocks of reasoning and calls."""
+    yield {"messageStart": {"role": "assistant"}}
+    for index, one in enumerate(blocks):
+        about = {"contentBlockIndex": index}
+        deltas = [{"toolUse": {"input": "{}"}}] if "toolUse" in one else [one]
+        if "toolUse" in one:
+            yield {"contentBlockStart": {**about, "start": one}}
+        elif one is not HIDDEN:
+            told = one["reasoningContent"]["reasoningText"]
+            pieces = ({"text": letter} for letter in told["text"])
+            deltas = [{"reasoningContent": p} for p in (*pieces, {"signature": told["signature"]})]
+        for delta in deltas:
+            yield {"contentBlockDelta": {**about, "delta": delta}}
+        yield {"contentBlockStop": about}
+    yield {"messageStop": {"stopReason": "tool_use"}}
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_reasoning_goes_with_the_call_that_follows_it(streaming):
+    call = {"toolUse": {"toolUseId": "t", "name": "look", "input": {}}}
+    blocks = [
+        thought("家賃?"),
+        HIDDEN,
+        thought("no", ""),
+        call,
+        call,
+        thought("And?"),
+        call,
+        HIDDEN,
+    ]
+    chunks = list(reasoned(blocks)) if streaming else [whole(blocks)]
+    exchange = Bedrock()
+    for _ in range(2):
+        assert [one.provider_data for one in calls_in(chunks, exchange)] == [
+            {"reasoning": [thought("家賃?")["reasoningContent"], {"redactedContent": "AP8="}]},
+            None,
+            {"reasoning": [thought("And?")["reasoningContent"]]},
+        ]
+
+
+def test_reasoning_goes_back_as_it_came(boto3):
+    call = {"toolUse": {"toolUseId": "t", "name": "look", "input": {"q": 1}}}
+    [found] = calls_in([whole([thought("Hm."), HIDDEN, call])])
+    turn = ToolTurn(
+        call_id=found.call_id,
+        name=found.name,
+        arguments=found.arguments,
+        provider_data=found.provider_data,
+    )
+    body = {name: value for name, value in whole([]).items() if name != "ResponseMetadata"}
+    with Loopback(Reply.json(body)) as server:
+        client = client_of(boto3, server)
+        client.converse(**sent(Conversation(turns=(UserTurn(text="?"), turn))))
+        client.close()
+    content = server.requests[0].body["messages"][1]["content"]
+    hidden = {"reasoningContent": {"redactedContent": "AP8="}}
+    assert content == [thought("Hm."), hidden, call]
+
+
 # -- what is sent
 
 
@@ -462,6 +541,7 @@ def names(*titles):
     return [block["document"]["name"] for block in content if "document" in block]
 
 
+NO_ARGUMENTS = {"type": "object", "properties": {}}
 TALK = (
     UserTurn(text="Hello"),
     AssistantTurn(text="Yes?"),
@@ -475,7 +555,9 @@ TALK = (
 def test_the_arguments_of_a_request(model):
     call = {"toolUseId": "t1", "name": "look", "input": {"q": "rent"}}
     result = {"toolUseId": "t1", "content": [{"text": "It rose."}]}
-    conversation = Conversation(system="Be brief.", turns=TALK)
+    tools = (ToolDefinition(name="look", description="Looks."),)
+    conversation = Conversation(system="Be brief.", turns=TALK, tools=tools)
+    spec = {"name": "look", "description": "Looks.", "inputSchema": {"json": NO_ARGUMENTS}}
     assert sent(conversation, model=model, max_tokens=9) == {
         "modelId": model,
         "system": [{"text": "Be brief."}],
@@ -485,7 +567,36 @@ def test_the_arguments_of_a_request(model):
             {"role": "assistant", "content": [{"text": "Yes?"}, {"toolUse": call}]},
             {"role": "user", "content": [{"toolResult": result}, {"text": "And?"}]},
         ],
+        "toolConfig": {"tools": [{"toolSpec": spec}]},
     }
+
+
+def test_what_the_caller_adds_joins_what_is_sent():
+    asked = sent(
+        Conversation(turns=(), tools=(ToolDefinition(name="look"),)),
+        max_tokens=9,
+        inferenceConfig={"temperature": 0.5},
+        toolConfig={"tools": [{"cachePoint": {"type": "default"}}], "toolChoice": {"any": {}}},
+        additionalModelRequestFields={"thinking": {"type": "adaptive"}},
+    )
+    assert asked.pop("messages") == []
+    assert asked == {
+        "modelId": CLAUDE,
+        "inferenceConfig": {"maxTokens": 9, "temperature": 0.5},
+        "toolConfig": {
+            "tools": [
+                {"toolSpec": {"name": "look", "inputSchema": {"json": NO_ARGUMENTS}}},
+                {"cachePoint": {"type": "default"}},
+            ],
+            "toolChoice": {"any": {}},
+        },
+        "additionalModelRequestFields": {"thinking": {"type": "adaptive"}},
+    }
+
+
+def test_what_the_caller_says_of_the_length_counts():
+    asked = sent(Conversation(turns=()), max_tokens=9, inferenceConfig={"maxTokens": 5})
+    assert asked["inferenceConfig"] == {"maxTokens": 5}
 
 
 def test_what_is_not_given_is_not_sent():
@@ -696,32 +807,6 @@ LONG = [
     {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "s"}}},
     said(" and 家賃も上がった。", in_result("docs/g.md", 0, 1), on_web(url="https://a.example/r")),
 ]
-EVENT_STREAM = {"Content-Type": "application/vnd.amazon.eventstream"}
-
-
-def frame(payload, **headers):
-    """Frame a message of AWS's event stream: lengths, headers, payload, both checksums."""
-    encoded = b""
-    for name, value in headers.items():
-        key, text = f":{name.replace('_', '-')}".encode(), value.encode()
-        encoded += bytes([len(key)]) + key + b"\x07" + struct.pack(">H", len(text)) + text
-    body = json.dumps(payload, ensure_ascii=False).encode()
-    prelude = struct.pack(">II", len(encoded) + len(body) + 16, len(encoded))
-    message = prelude + struct.pack(">I", zlib.crc32(prelude)) + encoded + body
-    return message + struct.pack(">I", zlib.crc32(message))
-
-
-def framed(chunks):
-    return [
-        frame(
-            payload,
-            event_type=kind,
-            content_type="application/json",
-            message_type="event",
-        )
-        for chunk in chunks
-        for kind, payload in chunk.items()
-    ]
 
 
 @pytest.fixture
@@ -784,7 +869,7 @@ def collect(client, exchange, chunks):
 @pytest.mark.parametrize("cut", CUTS)
 def test_the_client_streams(boto3, expected, cut):
     exchange, chunks = Bedrock(), []
-    pieces = CUTS[cut](b"".join(framed(streamed(LONG))))
+    pieces = CUTS[cut](b"".join(event_stream(streamed(LONG))))
     with Loopback(Reply(headers=EVENT_STREAM, pieces=pieces)) as server:
         collect(client_of(boto3, server), exchange, chunks)
     assert content(chunks, exchange) == expected
@@ -806,7 +891,7 @@ def test_the_client_gets_it_whole(boto3, expected):
 
 def test_the_client_streams_from_a_slow_sender(boto3, expected):
     exchange, chunks = Bedrock(), []
-    frames = framed(streamed(LONG))
+    frames = event_stream(streamed(LONG))
     pieces = [b"".join(frames[:3]), b"".join(frames[3:9]), b"".join(frames[9:])]
     with Loopback(Reply(headers=EVENT_STREAM, pieces=pieces, delay=0.03)) as server:
         collect(client_of(boto3, server, read_timeout=5), exchange, chunks)
@@ -820,7 +905,7 @@ def begun(exchange, chunks):
 
 def test_a_stream_that_breaks_off_gives_its_text_and_no_message(boto3):
     exchange, chunks = Bedrock(), []
-    frames = framed(streamed(LONG))
+    frames = event_stream(streamed(LONG))
     pieces = bytewise(b"".join(frames))
     reply = Reply(headers=EVENT_STREAM, pieces=pieces, break_after=len(b"".join(frames[:9])) + 5)
     with (
@@ -833,7 +918,7 @@ def test_a_stream_that_breaks_off_gives_its_text_and_no_message(boto3):
 
 def test_a_sender_that_is_too_slow_gives_no_message(boto3):
     exchange, chunks = Bedrock(), []
-    frames = framed(streamed(LONG))
+    frames = event_stream(streamed(LONG))
     pieces = [b"".join(frames[:4]), b"".join(frames[4:])]
     reply = Reply(headers=EVENT_STREAM, pieces=pieces, delay=5)
     with Loopback(reply) as server, pytest.raises(Exception, match="timed out"):
@@ -844,13 +929,13 @@ def test_a_sender_that_is_too_slow_gives_no_message(boto3):
 def test_an_error_in_the_stream_is_what_the_client_raises(boto3):
     exchange, chunks = Bedrock(), []
     error = {"message": "Slow down"}
-    last = frame(
+    last = event_frame(
         error,
         exception_type="throttlingException",
         content_type="application/json",
         message_type="exception",
     )
-    pieces = [*framed(streamed(LONG))[:6], last]
+    pieces = [*event_stream(streamed(LONG))[:6], last]
     with (
         Loopback(Reply(headers=EVENT_STREAM, pieces=pieces)) as server,
         pytest.raises(Exception, match="Slow down") as raised,

@@ -15,6 +15,7 @@ from citestream.providers.conversation import (
     ToolTurn,
     UserTurn,
 )
+from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_pages, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined, warnings_of
 from providers.loopback import CUTS, SSE, Loopback, Reply, cut, sse
@@ -519,6 +520,39 @@ def test_results_of_tools_are_documents_in_their_messages():
         found, reference = cites(cohere, name, kind="tool")
         assert (found.provider, found.title) == ("client", "Other")
         assert reference.provider_metadata == {"type": "tool", "id": name}
+
+
+def test_calls_at_once_are_one_message_with_what_was_said_as_their_plan():
+    turns = [tool_turn(text=f"{n}", call_id=f"call_{n}") for n in (1, 2)]
+    messages = ask(AssistantTurn(text="I shall look."), *turns)["messages"]
+    assert [m["role"] for m in messages] == ["assistant", "tool", "tool"]
+    assert messages[0]["tool_plan"] == "I shall look."
+    assert "content" not in messages[0]
+    assert [call["id"] for call in messages[0]["tool_calls"]] == ["call_1", "call_2"]
+    assert [m["tool_call_id"] for m in messages[1:]] == ["call_1", "call_2"]
+    assert "tool_plan" not in ask(*turns)["messages"][0]
+
+
+def test_tools_and_what_the_caller_adds_are_sent():
+    conversation = Conversation(turns=(), tools=(ToolDefinition(name="look"),))
+    function = {"name": "look", "parameters": {"type": "object", "properties": {}}}
+    assert Cohere().request(conversation, model="m", temperature=0.5, tools=[{"x": 1}]) == {
+        "model": "m",
+        "messages": [],
+        "temperature": 0.5,
+        "tools": [{"type": "function", "function": function}, {"x": 1}],
+    }
+
+
+@pytest.mark.parametrize("reason", ["ERROR", "TIMEOUT"])
+def test_an_answer_that_broke_calls_nothing(reason):
+    cohere = Cohere()
+    [shown] = [e for e in streamed(["Hm."], []) if e["type"] == "content-delta"]
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    started = {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": call}}}
+    items = [i for one in (shown, started, end(reason)) for i in cohere.decode(one)]
+    assert [type(item) for item in items] == [AnswerText, AnswerEnd, AnswerFailure]
+    assert cohere.decode(end("COMPLETE")) == [AnswerEnd()]
 
 
 def test_asking_again_sends_the_same_under_the_same_ids():

@@ -1,12 +1,13 @@
 import itertools
 import time
+from base64 import b64encode, urlsafe_b64decode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import CitationLocationPage, SourceRegistry, format_marker
-from citestream.events import AnswerEnd, AnswerFailure, AnswerText
+from citestream.events import AnswerEnd, AnswerFailure, AnswerText, AnswerToolCall
 from citestream.prompts import PromptOptions
 from citestream.providers.conversation import (
     AssistantTurn,
@@ -16,6 +17,7 @@ from citestream.providers.conversation import (
     UserTurn,
 )
 from citestream.providers.gemini import Gemini
+from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined, warnings_of
 from providers.loopback import CUTS, SSE, Loopback, Reply, cut, sse
@@ -370,11 +372,46 @@ def test_the_sdk_s_enumeration_of_reasons_reads_as_its_words():
 
 
 def test_an_exchange_with_tools_has_several_answers():
-    call = {"functionCall": {"name": "search", "args": {}}}
+    call = {"functionCall": {"id": "c", "name": "search", "args": {}}}
     gemini = Gemini()
-    assert gemini.decode(chunk(call, end="STOP")) == [AnswerEnd(model="gemini-x")]
+    assert gemini.decode(chunk(call, end="STOP")) == [
+        AnswerToolCall(call_id="c", name="search"),
+        AnswerEnd(model="gemini-x"),
+    ]
     for text, grounding, expected in (CASES["ascii"], CASES["cjk"]):
         assert cited(answer(gemini, streamed(text, grounding))) == expected
+
+
+def test_calls_without_an_id_get_one_each():
+    call = {"functionCall": {"name": "search"}}
+    first, second, _ = Gemini().decode(chunk(call, call, end="STOP"))
+    assert first.call_id != second.call_id
+    assert (first.name, first.arguments, second.name) == ("search", {}, "search")
+
+
+def test_the_signature_of_a_call_goes_along():
+    calls = [
+        {"functionCall": {"name": n}, "thoughtSignature": s} for n, s in (("a", "+/8="), ("b", ""))
+    ]
+    for chunks in ([chunk(*calls, end="STOP")], snake([chunk(*calls, end="STOP")])):
+        first, second, _ = Gemini().decode(chunks[0])
+        assert first.provider_data == {"thoughtSignature": "+/8="}
+        assert second.provider_data is None
+
+
+def test_a_call_whose_arguments_stream_is_left_out():
+    begun = {"functionCall": {"name": "a", "willContinue": True}}
+    going_on = {"functionCall": {"partialArgs": [{"jsonPath": "$.q"}], "willContinue": True}}
+    over = {"functionCall": {}}
+    items = [i for one in (begun, going_on, over) for i in Gemini().decode(chunk(one))]
+    assert [*items, *Gemini().decode(chunk(end="STOP"))] == [AnswerEnd(model="gemini-x")]
+
+
+@pytest.mark.parametrize("reason", ["SAFETY", "MALFORMED_FUNCTION_CALL"])
+def test_an_answer_that_was_stopped_calls_nothing(reason):
+    call = {"functionCall": {"name": "search"}}
+    items = Gemini().decode(chunk("Hm.", call, end=reason))
+    assert [type(item) for item in items] == [AnswerText, AnswerEnd, AnswerFailure]
 
 
 FAILURES = [
@@ -604,6 +641,45 @@ def test_what_did_not_stream_is_read_from_the_end():
     assert (message.content, cited(message)) == (text, expected)
 
 
+def test_early_versions_stream_calls_as_contents():
+    call = {"type": "function_call", "id": "c", "name": "look", "arguments": {"q": 1}}
+    expected = [AnswerToolCall(call_id="c", name="look", arguments={"q": 1}), AnswerEnd()]
+    for start in ([], [event("content.start", index=0, content={"type": "function_call"})]):
+        gemini = Gemini()
+        deltas = [
+            event("content.delta", index=0, delta=call),
+            event("interaction.complete", interaction={"status": "requires_action"}),
+        ]
+        assert [i for one in [*start, *deltas] for i in gemini.decode(one)] == expected
+    whole_one = {"status": "requires_action", "outputs": [call]}
+    assert Gemini().decode(whole_one) == expected
+
+
+def test_calls_that_streamed_are_not_read_again_from_the_end():
+    step = {"type": "function_call", "id": "c", "name": "look", "arguments": {}}
+    completed = {"status": "requires_action", "steps": [step, {**step, "id": "d"}]}
+    begun = event("step.start", index=0, step=step)
+    end = event("interaction.completed", interaction=completed)
+    for chunks, ids in (([begun, end], ["c"]), ([end], ["c", "d"])):
+        gemini = Gemini()
+        *calls, _ = [item for one in chunks for item in gemini.decode(one)]
+        assert [call.call_id for call in calls] == ids
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled", "budget_exceeded"])
+def test_interactions_that_break_call_nothing(status):
+    step = {"type": "function_call", "id": "c", "name": "look", "arguments": {}}
+    [item] = Gemini().decode({"status": status, "steps": [step]})
+    assert type(item) is AnswerFailure
+
+
+def test_interactions_that_still_run_call_nothing_yet():
+    step = {"type": "function_call", "id": "c", "name": "look", "arguments": {}}
+    gemini = Gemini()
+    assert gemini.decode({"status": "in_progress", "steps": [step]}) == []
+    assert gemini.decode({"status": "completed", "steps": []}) == [AnswerEnd()]
+
+
 def test_interactions_that_break_are_failures_and_the_text_stays():
     error = {"code": "uri", "message": "broke"}
     found = Gemini().decode(interaction("Rents", [], status="failed", errors=[error]))
@@ -829,6 +905,53 @@ def test_an_error_status_is_the_client_s_to_raise_and_its_body_is_a_failure(clie
     assert Gemini().decode(info.value.details) == [
         AnswerFailure(message="overloaded", error_type="UNAVAILABLE")
     ]
+
+
+def test_the_real_client_echoes_the_signature_of_a_call(client, caplog):
+    signature = b64encode(b"\xfb\xff\x00 signed").decode()
+    call = {"functionCall": {"name": "look", "args": {"q": 1}}, "thoughtSignature": signature}
+    replies = [sse(chunk(call, end="STOP")), sse(chunk("So.", end="STOP"))]
+    with Loopback(*[Reply(headers=SSE, pieces=[one]) for one in replies]) as server:
+        gemini = Gemini()
+        found, _ = [item for one in ask(client, server) for item in gemini.decode(one)]
+        assert found.provider_data == {"thoughtSignature": signature}
+        turn = ToolTurn(
+            call_id=found.call_id,
+            name=found.name,
+            arguments=found.arguments,
+            provider_data=found.provider_data,
+        )
+        config = {"temperature": 0.5, "tools": [{"google_search": {}}]}
+        asked = gemini.request(
+            Conversation(turns=(turn,), tools=(ToolDefinition(name="look"),)),
+            model="gemini-x",
+            config=config,
+        )
+        stream = client(server).models.generate_content_stream(**asked)
+        assert answer(gemini, stream).content == "So."
+    assert not caplog.records
+    body = server.requests[1].body
+    [part] = body["contents"][0]["parts"]
+    assert urlsafe_b64decode(part["thoughtSignature"]) == b"\xfb\xff\x00 signed"
+    assert part["functionCall"]["args"] == {"q": 1}
+    kinds = {kind for one in body["tools"] for kind in one}
+    assert kinds == {"functionDeclarations", "googleSearch"}
+    assert body["generationConfig"]["temperature"] == 0.5
+
+
+def test_the_real_client_takes_a_configuration_of_its_own(client):
+    types = pytest.importorskip("google.genai.types", reason="needs google-genai")
+    own = types.GenerateContentConfig(temperature=0.5, tools=[{"google_search": {}}])
+    tools = (ToolDefinition(name="look"),)
+    asked = Gemini().request(
+        Conversation(turns=(UserTurn(text="?"),), tools=tools), model="m", config=own
+    )
+    with Loopback(Reply.json(whole("So.", {})[0])) as server:
+        client(server).models.generate_content(**asked)
+    body = server.requests[0].body
+    kinds = {kind for one in body["tools"] for kind in one}
+    assert kinds == {"functionDeclarations", "googleSearch"}
+    assert body["generationConfig"]["temperature"] == 0.5
 
 
 def test_a_slow_sender_streams_as_it_sends(client):

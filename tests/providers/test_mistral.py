@@ -22,6 +22,7 @@ from citestream.providers.conversation import (
     UserTurn,
 )
 from citestream.providers.mistral import Mistral
+from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_blocks, from_pages, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined
 from providers.loopback import CUTS, SSE, Loopback, Reply, drawn, sse
@@ -246,8 +247,8 @@ def exchange_and_messages():
     turns = (
         UserTurn(text="Why?"),
         ToolTurn(call_id="c1", name="find", arguments={"q": "家賃"}, materials=materials),
-        ToolTurn(call_id="c2", name="more", text=f"1 hit {A}", materials=more),
-        ToolTurn(call_id="c3", name="none", text="0 hits"),
+        ToolTurn(call_id="c2", name="more", text=f"1 hit {A}", materials=more, round=1),
+        ToolTurn(call_id="c3", name="none", text="0 hits", round=2),
         AssistantTurn(text="So."),
     )
     exchange = Mistral()
@@ -279,6 +280,32 @@ def test_results_of_tools_are_numbered(exchange_and_messages):
     assert last["4"]["snippets"][0][0].startswith("All of it. \ufffdcite")
     assert last["text"].startswith("1 hit \ufffdcite")
     assert messages[7]["content"] == "0 hits"
+
+
+def test_calls_at_once_are_one_message_with_what_is_said():
+    calls = [ToolTurn(call_id=f"c{n}", name="find", text=f"{n}") for n in range(2)]
+    tools = (ToolDefinition(name="find"),)
+    asked = Mistral().request(
+        Conversation(turns=(AssistantTurn(text="Hm."), *calls), tools=tools),
+        model="m",
+        tools=[{"type": "web_search"}],
+        temperature=0.5,
+    )
+    said, *results = asked["messages"]
+    assert (said["role"], said["content"]) == ("assistant", "Hm.")
+    assert [call["id"] for call in said["tool_calls"]] == ["c0", "c1"]
+    assert [(one["tool_call_id"], one["content"]) for one in results] == [("c0", "0"), ("c1", "1")]
+    function = {"name": "find", "parameters": {"type": "object", "properties": {}}}
+    assert asked["tools"] == [{"type": "function", "function": function}, {"type": "web_search"}]
+    assert asked["temperature"] == 0.5
+
+
+def test_calls_of_conversations_without_ids_are_told_apart():
+    entry = {"type": "function.call", "name": "f", "arguments": "{}"}
+    entries = [{**entry, "id": "e1"}, {**entry, "id": "e2", "arguments": {"q": 1}}]
+    first, second, end = Mistral().decode({"outputs": entries})
+    assert (first.arguments, second.arguments, type(end)) == ({}, {"q": 1}, AnswerEnd)
+    assert first.call_id != second.call_id
 
 
 def test_references_are_what_was_sent(exchange_and_messages):

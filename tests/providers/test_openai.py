@@ -16,6 +16,7 @@ from citestream.providers.conversation import (
     UserTurn,
 )
 from citestream.providers.openai import FILE_SEARCH_RESULTS, WEB_SEARCH_SOURCES, OpenAIResponses
+from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_pages, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined, warnings_of
 from providers.loopback import CUTS, SSE, Loopback, Reply, bytewise, drawn, sse
@@ -620,6 +621,47 @@ def test_results_of_tools_are_shown_with_their_markers():
     assert output["output"].startswith("1 hit \ufffdcite")
     assert format_marker("turn0file0") in output["output"]
     assert "Results of tools may bring sources" in asked["instructions"]
+
+
+def test_calls_at_once_come_before_their_results():
+    calls = [ToolTurn(call_id=f"c{n}", name="find", text=f"{n}") for n in range(2)]
+    asked = OpenAIResponses().request(
+        Conversation(turns=(AssistantTurn(text="Hm."), *calls)), model="m"
+    )
+    assert asked["input"][0] == {"role": "assistant", "content": "Hm."}
+    assert [(one["type"], one["call_id"]) for one in asked["input"][1:]] == [
+        ("function_call", "c0"),
+        ("function_call", "c1"),
+        ("function_call_output", "c0"),
+        ("function_call_output", "c1"),
+    ]
+
+
+def test_tools_and_what_the_caller_adds_are_sent():
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    look = ToolDefinition(name="look", description="Looks.", parameters=schema)
+    asked = OpenAIResponses().request(
+        Conversation(turns=(), tools=(look,)), model="m", tools=[{"type": "web_search"}]
+    )
+    about = {"type": "function", "name": "look", "description": "Looks.", "strict": False}
+    assert asked["tools"] == [{**about, "parameters": schema}, {"type": "web_search"}]
+
+
+def test_a_call_without_its_id_counts_once():
+    call = {"type": "function_call", "name": "look", "arguments": "{}"}
+    done = {"type": "response.output_item.done", "output_index": 0, "item": call}
+    exchange = OpenAIResponses()
+    assert exchange.decode(done) == []
+    ended = {"type": "response.completed", "response": response([call])}
+    found, end = exchange.decode(ended)
+    assert (found.name, found.arguments, type(end)) == ("look", {}, AnswerEnd)
+    assert found.call_id.startswith("call_")
+
+
+def test_an_answer_that_failed_calls_nothing():
+    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
+    [item] = OpenAIResponses().decode({**response([call]), "status": "failed"})
+    assert type(item) is AnswerFailure
 
 
 def test_a_source_without_locators_for_it_is_refused():

@@ -15,6 +15,7 @@ from citestream.providers.conversation import (
     UserTurn,
 )
 from citestream.providers.openai_chat import OpenAIChat
+from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined
 from providers.loopback import CUTS, SSE, Loopback, Reply, drawn, sse
@@ -293,6 +294,47 @@ def test_a_plain_conversation_is_sent_as_it_is():
             {"role": "assistant", "content": "Hello."},
         ],
     }
+
+
+def test_calls_at_once_are_one_message_with_what_is_said():
+    extra = {"google": {"thought_signature": "eA=="}}
+    calls = [
+        ToolTurn(call_id="c0", name="find", text="0", provider_data={"extra_content": extra}),
+        ToolTurn(call_id="c1", name="find", text="1", arguments='{"q', provider_data={"x": 1}),
+        ToolTurn(call_id="c2", name="find", text="2", round=1),
+    ]
+    asked = OpenAIChat().request(
+        Conversation(
+            turns=(AssistantTurn(text="Hm."), *calls), tools=(ToolDefinition(name="find"),)
+        ),
+        model="m",
+        tools=[{"type": "custom"}],
+    )
+    said, first, second, again, third = asked["messages"]
+    assert (said["role"], said["content"]) == ("assistant", "Hm.")
+    about = {"type": "function", "function": {"name": "find", "arguments": "{}"}}
+    invalid = {"name": "find", "arguments": '{"INVALID_JSON":"{\\"q"}'}
+    assert said["tool_calls"] == [
+        {"id": "c0", **about, "extra_content": extra},
+        {"id": "c1", **about, "function": invalid},
+    ]
+    assert first == {"role": "tool", "tool_call_id": "c0", "content": "0"}
+    assert second == {"role": "tool", "tool_call_id": "c1", "content": "1"}
+    assert again == {"role": "assistant", "content": None, "tool_calls": [{"id": "c2", **about}]}
+    assert third["tool_call_id"] == "c2"
+    function = {"name": "find", "parameters": {"type": "object", "properties": {}}}
+    assert asked["tools"] == [{"type": "function", "function": function}, {"type": "custom"}]
+
+
+def test_calls_that_streamed_are_not_read_again_from_a_message():
+    call = {"index": 0, "id": "c", "function": {"name": "find", "arguments": "{}"}}
+    last = chunk({"tool_calls": [call]}, "tool_calls")
+    last["choices"][0]["message"] = {"tool_calls": [call, {**call, "id": "d"}]}
+    *calls, _ = OpenAIChat().decode(last)
+    assert [one.call_id for one in calls] == ["c"]
+    last["choices"][0]["delta"] = {}
+    *calls, _ = OpenAIChat().decode(last)
+    assert [one.call_id for one in calls] == ["c", "d"]
 
 
 def test_material_is_shown_with_markers():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citestream import SourceRegistry, format_marker
+from citestream import OptionError, SourceRegistry, format_marker
 from citestream.events import AnswerEnd, AnswerFailure
 from citestream.providers.conversation import (
     AssistantTurn,
@@ -14,6 +14,7 @@ from citestream.providers.conversation import (
     UserTurn,
 )
 from citestream.providers.perplexity import Perplexity
+from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined
 from providers.loopback import CUTS, SSE, Loopback, Reply, sse
@@ -242,6 +243,12 @@ def test_turns_alternate_and_material_is_shown_with_markers():
     assert question["content"].startswith("Why?\n\n1 \ufffdcite")
     assert question["content"].endswith("Rents rose.")
     assert rest == [{"role": "assistant", "content": "So."}, {"role": "user", "content": "Oh."}]
+
+
+def test_tools_are_refused():
+    conversation = Conversation(turns=(), tools=(ToolDefinition(name="look"),))
+    with pytest.raises(OptionError, match="tools: wanted none, since Perplexity calls none, got 1"):
+        Perplexity().request(conversation, model="m")
 
 
 def test_without_material_there_are_no_rules():

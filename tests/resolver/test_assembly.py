@@ -1,3 +1,4 @@
+import attrs
 import pytest
 
 from citestream import CitationLocationChar, CitationOptions, Resolver, StateError, format_marker
@@ -6,11 +7,13 @@ from citestream.events import (
     AnswerEnd,
     AnswerFailure,
     AnswerText,
+    AnswerToolCall,
     OffsetUnit,
     SourceFacts,
     TextRange,
 )
 from citestream.resolver import AnswerAssembler
+from citestream.wire import decode_event, encode_event
 
 MEMO = SourceFacts(provider="anthropic", key=("document", 0), title="Memo")
 PAGE = SourceFacts(provider="openai", url="https://a.example/x#y", title="Page")
@@ -212,3 +215,55 @@ def test_native_citations_and_markers_meet_in_the_resolver():
     assert cited(message) == [("One.", ["s0"]), ("Two.", ["s1"])]
     deltas = [e.data.delta_content for e in events if e.type.value == "assistant.message_delta"]
     assert "".join(deltas) == message.content
+
+
+# -- calls of tools
+
+
+LOOK = AnswerToolCall(call_id="c1", name="look", arguments={"q": "rents", "deep": [1, {"n": None}]})
+BAD = AnswerToolCall(call_id="c2", name="find", arguments='{"q')
+
+
+def test_an_answer_that_only_calls_tools_is_a_message():
+    events = assemble(LOOK, BAD, AnswerEnd(model="m-1"))
+    assert kinds(events) == ["assistant.message"]
+    message = only(events)
+    assert (message.content, message.citations, message.model) == ("", None, "m-1")
+    assert message.tool_requests == (
+        {
+            "toolCallId": "c1",
+            "name": "look",
+            "arguments": {"q": "rents", "deep": [1, {"n": None}]},
+            "type": "function",
+        },
+        {"toolCallId": "c2", "name": "find", "arguments": '{"q', "type": "function"},
+    )
+
+
+def test_what_goes_back_with_a_call_is_in_its_request():
+    thoughts = {"thinking": [{"type": "thinking", "signature": "s"}]}
+    message = only(assemble(attrs.evolve(BAD, provider_data=thoughts), AnswerEnd()))
+    [request] = message.tool_requests
+    assert request["providerData"] == thoughts
+    assert list(request) == ["toolCallId", "name", "arguments", "type", "providerData"]
+
+
+def test_calls_belong_to_the_message_that_ends_after_them():
+    events = assemble(text("One. "), LOOK, AnswerEnd(), text("Two."), AnswerEnd(), BAD, AnswerEnd())
+    messages = [e.data for e in events if e.type.value == "assistant.message"]
+    names = [[one["name"] for one in m.tool_requests or ()] for m in messages]
+    assert names == [["look"], [], ["find"]]
+    assert [m.tool_requests is None for m in messages] == [False, True, False]
+
+
+def test_the_arguments_of_a_request_are_not_those_of_the_item():
+    message = only(assemble(LOOK, AnswerEnd()))
+    assert message.tool_requests[0]["arguments"] is not LOOK.arguments
+
+
+def test_requests_of_tools_go_through_the_resolver_and_the_wire():
+    sent = assemble(text(f"One. {A}"), LOOK, AnswerEnd())
+    events = [out for event in sent for out in Resolver().feed(event)]
+    encoded = encode_event(events[-1])
+    assert encoded["data"]["toolRequests"] == list(only(sent).tool_requests)
+    assert decode_event(encoded).data.tool_requests == only(sent).tool_requests

@@ -103,12 +103,14 @@ class AnswerToolCall:
     """The model asks for a tool. ``arguments`` are the object that it wrote.
 
     What it wrote is kept as text where that is no JSON object: whoever runs tools says so to the
-    model. ``call_id`` is what the vendor wants the result to name.
+    model. ``call_id`` is what the vendor wants the result to name. ``provider_data`` is a JSON
+    object that has to go back to the vendor with the call, such as the thoughts that led to it.
     """
 
     call_id: str
     name: str
     arguments: Mapping[str, Any] | str = attrs.field(factory=dict, hash=False)
+    provider_data: Mapping[str, Any] | None = attrs.field(default=None, hash=False)
 
 
 @attrs.frozen(kw_only=True)

@@ -15,10 +15,19 @@
 A vendor's provider is one object for one exchange: ``request(conversation, ...)`` makes the
 arguments of the vendor's own client, ``decode(chunk)`` reads what that client gives back, its
 objects or plain dicts, streamed or whole. Feed what ``decode`` returns to
-``resolver.AnswerAssembler`` and its events to a ``Session`` or a ``Resolver``. ``conversation`` has
-what a request is made of, ``chunks`` reads fields, ``gemini_sources`` and ``openai_annotations``
-what their vendors cite, ``bracket_numbers`` hides the marks of Perplexity; ``passages``, ``terms``
-and ``ranking`` serve ``extractive``.
+``resolver.AnswerAssembler`` and its events to a ``Session`` or a ``Resolver``.
+
+Every vendor but Perplexity calls tools. ``Conversation.tools`` are what it may call, an
+``AnswerToolCall`` right before the end of an answer is a call, and a ``ToolTurn`` of the next
+conversation is that call again, with its result. Tools that a vendor runs itself are passed to
+``request`` in the vendor's own form; what they do is no call.
+
+``conversation`` has what a request is made of, ``tool_definitions`` the tools in it,
+``sent_material`` what was sent to be cited; ``anthropic_messages``, ``bedrock_messages`` and
+``gemini_contents`` write what these vendors are sent. ``chunks`` reads fields, ``tool_calls`` puts
+calls together, ``gemini_sources`` and ``openai_annotations`` read what is cited,
+``bracket_numbers`` hides the marks of Perplexity; ``passages``, ``terms`` and ``ranking`` serve
+``extractive``.
 """
 
 from .anthropic import Anthropic
@@ -31,6 +40,7 @@ from .mistral import Mistral
 from .openai import OpenAIResponses
 from .openai_chat import OpenAIChat
 from .perplexity import Perplexity
+from .tool_definitions import ToolDefinition
 
 __all__ = (
     "Anthropic",
@@ -46,6 +56,7 @@ __all__ = (
     "OpenAIChat",
     "OpenAIResponses",
     "Perplexity",
+    "ToolDefinition",
     "ToolTurn",
     "UserTurn",
 )

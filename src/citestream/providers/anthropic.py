@@ -2,7 +2,8 @@
 
 In: a conversation, and what comes back, as the SDK's objects or plain dicts, streamed or whole.
 Out: arguments for ``messages.create`` or ``messages.stream``, and the items of the answer. A block
-of text that has citations is cited as a whole; blocks of any other kind say nothing to a reader.
+of text that has citations is cited as a whole; ``tool_use`` is a call; blocks of any other kind say
+nothing to a reader, but the thinking before a call goes back with it, as the vendor demands.
 
 ===============================  =================  ==============================================
 citation                         source             location
@@ -15,37 +16,30 @@ citation                         source             location
 any other                        left out
 ===============================  =================  ==============================================
 
-Deliberately elsewhere: HTTP (the caller's client), offsets in the answer (``resolver``).
+Deliberately elsewhere: the messages that are sent (``anthropic_messages``), HTTP (the caller's
+client), offsets in the answer (``resolver``).
 """
 
-from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 from ..events import AnswerCitation, AnswerEnd, AnswerFailure, AnswerItem, AnswerText, SourceFacts
-from ..prompts.neutral import one_line
-from ..sources import Granularity
+from .anthropic_messages import THINKING, AnthropicMessages
 from .chunks import field, items, number, text
-from .conversation import (
-    AssistantTurn,
-    Conversation,
-    Material,
-    SentMaterial,
-    Turn,
-    UserTurn,
-    add_blocks,
-    pieces_of,
-    shown_text,
-    url_or_path,
-)
+from .conversation import Conversation
+from .sent_material import SentMaterial, url_or_path
+from .tool_calls import ToolCalls
+from .tool_definitions import with_tools
 
 __all__ = ("Anthropic",)
 
 _Unit: TypeAlias = Literal["char", "page", "block"]
 
 _PROVIDER = "anthropic"
-_CITABLE = {"enabled": True}  # the same for all: the vendor refuses a mixture
 _GOES_ON = "pause_turn"
+_CUT_OFF = {"max_tokens", "model_context_window_exceeded", "refusal"}
+_THOUGHTS = {"thinking": ("thinking", "signature"), "redacted_thinking": ("data",)}
+_PIECES = {"thinking_delta": "thinking", "signature_delta": "signature"}
 _UNSAID = "the vendor reported an error"
 
 
@@ -64,7 +58,9 @@ class Anthropic:
         self._documents = SentMaterial()
         self._results = SentMaterial()
         self._model: str | None = None
-        self._paused = False
+        self._reason: str | None = None  # for stopping
+        self._calls = ToolCalls()
+        self._thoughts: list[dict[str, list[str]]] = []  # since the last call
         self._base = 0  # the part that the first block of this response is
         self._part = 0
         self._next = 0
@@ -82,61 +78,27 @@ class Anthropic:
     # -- what is sent
 
     def request(
-        self, conversation: Conversation, /, *, model: str, max_tokens: int = 4096
+        self,
+        conversation: Conversation,
+        /,
+        *,
+        model: str,
+        max_tokens: int = 4096,
+        **arguments: Any,  # noqa: ANN401 - the SDK's own
     ) -> dict[str, Any]:
         """Return the arguments of ``messages.create`` and ``messages.stream``.
 
         Attachments are sent as documents, what tools returned as search results. What has no text
-        (and is no PDF) is left out, since the vendor refuses it. Tools, and whatever else the SDK
-        takes, are for the caller to add.
+        (and is no PDF) is left out, since the vendor refuses it. ``arguments`` are passed on, such
+        as ``stream=True``; their ``tools`` join those of the conversation.
         """
-        self._documents, self._results = SentMaterial(), SentMaterial()
-        messages: list[dict[str, Any]] = []
-        for turn in conversation.turns:
-            self._add_turn(messages, turn)
-        request: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": messages}
+        sent = AnthropicMessages(conversation)
+        self._documents, self._results = sent.documents, sent.results
+        asked = {"model": model, "max_tokens": max_tokens, "messages": sent.messages}
         if conversation.system:
-            request["system"] = conversation.system
-        return request
-
-    def _add_turn(self, messages: list[dict[str, Any]], turn: Turn) -> None:
-        if isinstance(turn, AssistantTurn):
-            add_blocks(messages, "assistant", _texts(turn.text))
-            return
-        blocks = [block for material in turn.materials for block in self._material(material)]
-        if isinstance(turn, UserTurn):
-            add_blocks(messages, "user", [*blocks, *_texts(turn.text)])
-            return
-        call = {"type": "tool_use", "id": turn.call_id, "name": turn.name}
-        add_blocks(messages, "assistant", [{**call, "input": dict(turn.arguments)}])
-        result: dict[str, Any] = {"type": "tool_result", "tool_use_id": turn.call_id}
-        if content := [*_texts(turn.text), *blocks]:
-            result["content"] = content
-        add_blocks(messages, "user", [result])
-
-    def _material(self, material: Material) -> Iterable[dict[str, Any]]:
-        if material.origin == "tool" and material.has_text:
-            yield self._result(material)
-        elif material.has_text or material.pdf:
-            yield self._document(material)
-
-    def _document(self, material: Material) -> dict[str, Any]:
-        document = material.source.document
-        block = {"type": "document", "source": _source(material), "citations": _CITABLE}
-        title = one_line(document.title or document.path or document.url or "") or None
-        self._documents.add(material, name=title)
-        return block if title is None else {**block, "title": title}
-
-    def _result(self, material: Material) -> dict[str, Any]:
-        source, title = material.names
-        self._results.add(material, name=source)
-        return {
-            "type": "search_result",
-            "source": source,
-            "title": title,
-            "content": _text_blocks(pieces_of(material.source).texts),
-            "citations": _CITABLE,
-        }
+            asked["system"] = conversation.system
+        tools = [{**one.named, "input_schema": dict(one.parameters)} for one in conversation.tools]
+        return with_tools(asked, arguments, tools=tools)
 
     # -- what comes back
 
@@ -154,13 +116,14 @@ class Anthropic:
 
     def _begin(self, message: object) -> None:
         self._model = text(message, "model") or self._model
-        self._paused = False
+        if self._reason != _GOES_ON:
+            self._calls.clear()
+        self._thoughts.clear()
+        self._reason = None
         self._base = self._part = self._next
 
     def _block_start(self, chunk: object) -> list[AnswerItem]:
-        part = self._part_of(chunk)
-        block = field(chunk, "content_block")
-        return self._block(block, part) if text(block, "type") == "text" else []
+        return self._block(field(chunk, "content_block"), self._part_of(chunk))
 
     def _block_delta(self, chunk: object) -> list[AnswerItem]:
         part = self._part_of(chunk)
@@ -171,27 +134,29 @@ class Anthropic:
             return [] if piece is None else [AnswerText(text=piece, part=part)]
         if kind == "citations_delta":
             return self._citations([field(delta, "citation")], part)
+        if kind == "input_json_delta":
+            self._calls.add(part, text(delta, "partial_json"))
+        elif kind in _PIECES and self._thoughts:
+            name = _PIECES[kind]
+            self._thoughts[-1].setdefault(name, []).append(text(delta, name) or "")
         return []
 
     def _delta(self, chunk: object) -> list[AnswerItem]:
-        self._pause(field(chunk, "delta"))
+        self._reason = text(field(chunk, "delta"), "stop_reason") or self._reason
         return []
 
-    def _pause(self, stopped: object) -> None:
-        reason = text(stopped, "stop_reason")
-        if reason is not None:
-            self._paused = reason == _GOES_ON
-
     def _stop(self, _chunk: object) -> list[AnswerItem]:
-        return [] if self._paused else [AnswerEnd(model=self._model)]
+        if self._reason == _GOES_ON:
+            return []
+        calls = self._calls.take(cut=self._reason in _CUT_OFF)
+        return [*calls, AnswerEnd(model=self._model)]
 
     def _message(self, message: object) -> list[AnswerItem]:
         self._begin(message)
         found: list[AnswerItem] = []
         for index, block in enumerate(items(message, "content")):
-            if text(block, "type") == "text":
-                found += self._block(block, self._base + index)
-        self._pause(message)
+            found += self._block(block, self._base + index)
+        self._reason = text(message, "stop_reason")
         return found + self._stop(message)
 
     def _error(self, chunk: object) -> list[AnswerItem]:
@@ -209,10 +174,29 @@ class Anthropic:
         return self._part
 
     def _block(self, block: object, part: int) -> list[AnswerItem]:
-        """Return what a block of text says, also where it is empty: its place counts."""
+        """Return what a block of text says, also where it is empty: its place counts.
+
+        Calls, and the thinking that led to them, are noted.
+        """
         self._next = max(self._next, part + 1)
-        start = AnswerText(text=text(block, "text") or "", part=part)
-        return [start, *self._citations(items(block, "citations"), part)]
+        kind = text(block, "type")
+        if kind == "text":
+            start = AnswerText(text=text(block, "text") or "", part=part)
+            return [start, *self._citations(items(block, "citations"), part)]
+        if kind == "tool_use":
+            thoughts = [one for one in map(_thought, self._thoughts) if one]
+            self._thoughts.clear()
+            self._calls.begin(
+                part,
+                call_id=text(block, "id"),
+                name=text(block, "name"),
+                arguments=field(block, "input"),
+                provider_data={THINKING: thoughts} if thoughts else None,
+            )
+        elif kind in _THOUGHTS:
+            names = ("type", *_THOUGHTS[kind])
+            self._thoughts.append({name: [text(block, name) or ""] for name in names})
+        return []
 
     # -- citations
 
@@ -264,6 +248,12 @@ class Anthropic:
         )
 
 
+def _thought(pieces: dict[str, list[str]]) -> dict[str, str] | None:
+    """Return a block of thinking as it came, None for one without what proves its origin."""
+    block = {name: "".join(those) for name, those in pieces.items()}
+    return block if block.get("signature") or block.get("data") else None
+
+
 def _stranger(citation: object, source: str | None) -> SourceFacts:
     """Return what a search result says of itself that was not sent from here."""
     url, path = url_or_path(source or "")
@@ -290,21 +280,3 @@ _SENT: dict[str | None, tuple[str, _Unit, str, str]] = {
     "content_block_location": ("document", "block", "start_block_index", "end_block_index"),
     "search_result_location": ("search_result", "block", "start_block_index", "end_block_index"),
 }
-
-
-def _source(material: Material) -> dict[str, Any]:
-    if material.pdf:
-        data = b64encode(material.pdf).decode("ascii")
-        return {"type": "base64", "media_type": "application/pdf", "data": data}
-    if material.source.granularity in {Granularity.BLOCK, Granularity.PAGE}:
-        return {"type": "content", "content": _text_blocks(pieces_of(material.source).texts)}
-    return {"type": "text", "media_type": "text/plain", "data": shown_text(material.source)}
-
-
-def _texts(words: str) -> list[dict[str, Any]]:
-    """Return ``words`` as a block, nothing for blank ones, which the vendor refuses."""
-    return _text_blocks([words] if words.strip() else [])
-
-
-def _text_blocks(texts: Iterable[str]) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": one} for one in texts]

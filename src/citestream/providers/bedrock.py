@@ -15,36 +15,26 @@ location                  source            becomes
 ``web``                   the url           none
 ========================  ================  ======================================================
 
-Deliberately elsewhere: HTTP and its framing (the caller's client), offsets (``resolver``).
+``toolUse`` is a call; the reasoning before it goes back with it, as Claude demands.
+
+Deliberately elsewhere: the messages that are sent (``bedrock_messages``), HTTP and its framing (the
+caller's client), offsets (``resolver``).
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from base64 import b64encode
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from ..errors import LimitError
 from ..events import AnswerCitation, AnswerEnd, AnswerFailure, AnswerItem, AnswerText, SourceFacts
 from ..prompts import PromptOptions
-from ..prompts.neutral import one_line
 from ..prompts.prompt_options import DEFAULT_OPTIONS
-from ..sources import Granularity
+from .bedrock_messages import REASONING, BedrockMessages, DocumentLimits, tool_config
 from .chunks import field, items, number, text
-from .conversation import (
-    AssistantTurn,
-    Conversation,
-    Material,
-    SentMaterial,
-    ToolTurn,
-    Turn,
-    UserTurn,
-    add_blocks,
-    pieces_of,
-    render_turns,
-    shown_text,
-    url_or_path,
-)
+from .conversation import Conversation
+from .sent_material import SentMaterial, url_or_path
+from .tool_calls import ToolCalls
 
 __all__ = ("MAX_DOCUMENTS", "MAX_DOCUMENT_BYTES", "Bedrock", "is_claude")
 
@@ -55,11 +45,8 @@ MAX_DOCUMENT_BYTES = 4_500_000
 
 _Unit: TypeAlias = Literal["char", "page", "block"]
 
-_CITABLE = {"enabled": True}
-_UNNAMED = "Document"
-_LONGEST_NAME = 200
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 ()\[\]-]+")
-_SEE_ATTACHED = "See the documents."  # a message with documents must have text
+_CUT_OFF = {"max_tokens", "model_context_window_exceeded", "malformed_tool_use"}
+_NO_CONFIG: Mapping[str, Any] = {}
 
 
 def is_claude(model: str, /) -> bool:
@@ -97,16 +84,23 @@ class Bedrock:
     ) -> None:
         self._claude = claude
         self._prompt = prompt
-        self._max_documents = max_documents
-        self._max_document_bytes = max_document_bytes
+        self._limits = DocumentLimits(count=max_documents, size=max_document_bytes)
         self._model: str | None = None
         self._documents = SentMaterial()
         self._results = SentMaterial()
-        self._names: set[str] = set()
+        self._calls = ToolCalls()
+        self._thoughts: list[_Thought] = []  # since the last call
         self._base = 0  # the part that the first block of this response is
         self._part = 0
         self._next = 0
         self._held: _Held | None = None
+        self._readers: dict[str, Callable[[object], list[AnswerItem]]] = {
+            "contentBlockDelta": self._delta,
+            "contentBlockStart": self._start,
+            "contentBlockStop": self._release,
+            "messageStart": self._begin,
+            "messageStop": self._end,
+        }
 
     @property
     def _is_claude(self) -> bool:
@@ -119,116 +113,76 @@ class Bedrock:
     # -- what is sent
 
     def request(
-        self, conversation: Conversation, /, *, model: str, max_tokens: int | None = None
+        self,
+        conversation: Conversation,
+        /,
+        *,
+        model: str,
+        max_tokens: int | None = None,
+        **arguments: Any,  # noqa: ANN401 - the client's own
     ) -> dict[str, Any]:
         """Return the arguments of ``converse`` and ``converse_stream``.
 
         For Claude, attachments are sent as documents and what tools returned as search results.
-        What has no text (and is no PDF) is left out, since the service refuses it. Tools, and
-        whatever else the client takes, are for the caller to add.
+        What has no text (and is no PDF) is left out, since the service refuses it. ``arguments``
+        are passed on; ``inferenceConfig`` and the tools of ``toolConfig`` join what is sent anyway.
 
         Raises LimitError for more or larger documents than the service takes.
         """
         self._model = model
-        self._documents, self._results = SentMaterial(), SentMaterial()
-        self._names.clear()
-        messages: list[dict[str, Any]] = []
+        sent = BedrockMessages(limits=self._limits)
         if self._is_claude:
-            for turn in conversation.turns:
-                self._add_turn(messages, turn)
-            self._check_documents(messages)
-            system = conversation.system
+            sent.add_native(conversation)
         else:
-            system, turns = render_turns(conversation, options=self._prompt)
-            for turn, shown in turns:
-                _add_shown(messages, turn, shown)
-        request: dict[str, Any] = {"modelId": model, "messages": messages}
-        if system:
-            request["system"] = [{"text": system}]
-        if max_tokens is not None:
-            request["inferenceConfig"] = {"maxTokens": max_tokens}
+            sent.add_shown(conversation, options=self._prompt)
+        self._documents, self._results = sent.documents, sent.results
+        request: dict[str, Any] = {"modelId": model, "messages": sent.messages}
+        if sent.system:
+            request["system"] = [{"text": sent.system}]
+        request |= arguments
+        limit = {} if max_tokens is None else {"maxTokens": max_tokens}
+        if inference := limit | arguments.get("inferenceConfig", _NO_CONFIG):
+            request["inferenceConfig"] = inference
+        if tools := tool_config(conversation, arguments.get("toolConfig", _NO_CONFIG)):
+            request["toolConfig"] = tools
         return request
-
-    def _add_turn(self, messages: list[dict[str, Any]], turn: Turn) -> None:
-        if isinstance(turn, AssistantTurn):
-            add_blocks(messages, "assistant", _texts(turn.text))
-            return
-        blocks = [block for material in turn.materials for block in self._material(material)]
-        if isinstance(turn, UserTurn):
-            said = turn.text
-            if not said.strip() and any("document" in block for block in blocks):
-                said = _SEE_ATTACHED
-            add_blocks(messages, "user", [*blocks, *_texts(said)])
-        else:
-            _add_call(messages, turn, [*_texts(turn.text), *blocks])
-
-    def _material(self, material: Material) -> Iterable[dict[str, Any]]:
-        if material.origin == "tool" and material.has_text:
-            yield {"searchResult": self._result(material)}
-        elif material.has_text or material.pdf:
-            yield {"document": self._document(material)}
-
-    def _document(self, material: Material) -> dict[str, Any]:
-        document = material.source.document
-        name = self._name(document.title or document.path or document.url or "")
-        self._documents.add(material, name=name)
-        form, source, size = _source(material)
-        if size > self._max_document_bytes:
-            raise LimitError(
-                f"max_document_bytes: a document may have {self._max_document_bytes}, got {size}"
-            )
-        return {"name": name, "format": form, "source": source, "citations": _CITABLE}
-
-    def _name(self, wanted: str) -> str:
-        """Return ``wanted`` in the characters that the service takes, unlike any name before."""
-        base = " ".join(_NOT_IN_NAMES.sub("-", one_line(wanted)).split())
-        base = base.strip(" -")[:_LONGEST_NAME] or _UNNAMED
-        name, count = base, 1
-        while name.casefold() in self._names:
-            count += 1
-            end = f" ({count})"
-            name = base[: _LONGEST_NAME - len(end)].rstrip() + end
-        self._names.add(name.casefold())
-        return name
-
-    def _result(self, material: Material) -> dict[str, Any]:
-        source, title = material.names
-        self._results.add(material, name=source)
-        content = [{"text": piece} for piece in pieces_of(material.source).texts]
-        return {"source": source, "title": title, "content": content, "citations": _CITABLE}
-
-    def _check_documents(self, messages: list[dict[str, Any]]) -> None:
-        for message in messages:
-            count = sum("document" in block for block in message["content"])
-            if count > self._max_documents:
-                raise LimitError(
-                    f"max_documents: a message may have {self._max_documents}, got {count}"
-                )
 
     # -- what comes back
 
     def decode(self, chunk: object, /) -> list[AnswerItem]:
         """Return what a member of a stream or a whole response says; nothing of what is unknown."""
-        if (event := field(chunk, "contentBlockDelta")) is not None:
-            return self._delta(event)
-        if (output := field(chunk, "output")) is not None:
-            return self._message(field(output, "message"))
-        if field(chunk, "messageStart") is not None:
-            found = self._release()
-            self._base = self._part = self._next
-            return found
-        if field(chunk, "messageStop") is not None:
-            return [*self._release(), AnswerEnd(model=self._model)]
-        if field(chunk, "contentBlockStop") is not None:
-            return self._release()
-        return _failures(chunk)
+        for name, read in self._readers.items():
+            if (event := field(chunk, name)) is not None:
+                return read(event)
+        return _failures(chunk) if field(chunk, "output") is None else self._message(chunk)
 
-    def _delta(self, event: object) -> list[AnswerItem]:
+    def _begin(self, _event: object) -> list[AnswerItem]:
+        found = self._release()
+        self._base = self._part = self._next
+        self._calls.clear()
+        self._thoughts.clear()
+        return found
+
+    def _end(self, stopped: object) -> list[AnswerItem]:
+        calls = self._calls.take(cut=text(stopped, "stopReason") in _CUT_OFF)
+        return [*self._release(), *calls, AnswerEnd(model=self._model)]
+
+    def _place(self, event: object) -> int:
+        """Return the part that a block is; one without its number goes on where the last was."""
         index = number(event, "contentBlockIndex")
         if index is not None:
             self._part = self._base + index
             self._next = max(self._next, self._part + 1)
-        part, delta = self._part, field(event, "delta")
+        return self._part
+
+    def _start(self, event: object) -> list[AnswerItem]:
+        part = self._place(event)
+        if (call := field(field(event, "start"), "toolUse")) is not None:
+            self._call(call, part)
+        return []
+
+    def _delta(self, event: object) -> list[AnswerItem]:
+        part, delta = self._place(event), field(event, "delta")
         found: list[AnswerItem] = []
         if self._held is not None and self._held.part != part:
             found += self._release()
@@ -237,6 +191,8 @@ class Bedrock:
             found.append(AnswerText(text=piece, part=part))
         citation = field(delta, "citation")
         if citation is None:
+            if piece is None:
+                self._unsaid(delta, part)
             return found
         if self._held is not None and _goes_on(citation):
             quoted = self._held.quoted + _quoted(citation)
@@ -247,22 +203,52 @@ class Bedrock:
         self._held = _Held(citation=citation, quoted=_quoted(citation), part=part)
         return found
 
-    def _message(self, message: object) -> list[AnswerItem]:
-        found: list[AnswerItem] = self._release()
-        base = self._next
-        for part, block in enumerate(items(message, "content"), start=base):
+    def _unsaid(self, delta: object, part: int) -> None:
+        """Note a piece of a call or of reasoning."""
+        self._calls.add(part, text(field(delta, "toolUse"), "input"))
+        if (thought := field(delta, "reasoningContent")) is not None:
+            self._think(thought, part)
+
+    def _message(self, response: object) -> list[AnswerItem]:
+        found: list[AnswerItem] = self._begin(response)
+        message = field(field(response, "output"), "message")
+        for part, block in enumerate(items(message, "content"), start=self._base):
             self._next = part + 1
             words, cited = text(block, "text"), field(block, "citationsContent")
             if words is None and cited is None:
+                if (call := field(block, "toolUse")) is not None:
+                    self._call(call, part)
+                elif (thought := field(block, "reasoningContent")) is not None:
+                    whole = field(thought, "reasoningText")
+                    self._think(thought if whole is None else whole, part)
                 continue
             words = words or "".join(text(one, "text") or "" for one in items(cited, "content"))
             found.append(AnswerText(text=words, part=part))
             for citation in items(cited, "citations"):
                 held = _Held(citation=citation, quoted=_quoted(citation), part=part)
                 found.append(self._citation(held))
-        return [*found, AnswerEnd(model=self._model)]
+        return [*found, *self._end(response)]
 
-    def _release(self) -> list[AnswerItem]:
+    def _call(self, call: object, part: int) -> None:
+        """Note a call, with the reasoning that led to it; the service runs those of a type."""
+        if text(call, "type") is not None:
+            return
+        thoughts = [block for one in self._thoughts if (block := one.block()) is not None]
+        self._thoughts.clear()
+        self._calls.begin(
+            part,
+            call_id=text(call, "toolUseId"),
+            name=text(call, "name"),
+            arguments=field(call, "input"),
+            provider_data={REASONING: thoughts} if thoughts else None,
+        )
+
+    def _think(self, thought: object, part: int) -> None:
+        if not self._thoughts or self._thoughts[-1].part != part:
+            self._thoughts.append(_Thought(part))
+        self._thoughts[-1].add(thought)
+
+    def _release(self, _event: object = None) -> list[AnswerItem]:
         """Give the citation that was held since its quotation might go on."""
         held, self._held = self._held, None
         return [] if held is None else [self._citation(held)]
@@ -324,6 +310,31 @@ class _Held:
     part: int
 
 
+class _Thought:
+    """A block of reasoning, as far as it came."""
+
+    def __init__(self, part: int) -> None:
+        self.part = part
+        self._texts: list[str] = []
+        self._signatures: list[str] = []
+        self._redacted = b""
+
+    def add(self, piece: object) -> None:
+        self._texts.append(text(piece, "text") or "")
+        self._signatures.append(text(piece, "signature") or "")
+        redacted = field(piece, "redactedContent")
+        self._redacted += redacted if isinstance(redacted, bytes) else b""
+
+    def block(self) -> dict[str, Any] | None:
+        """Return the block as it goes back, None for one without what proves its origin."""
+        if self._redacted:
+            return {"redactedContent": b64encode(self._redacted).decode("ascii")}
+        signature = "".join(self._signatures)
+        if not signature:
+            return None
+        return {"reasoningText": {"text": "".join(self._texts), "signature": signature}}
+
+
 _RESULT = "searchResultLocation"
 _UNITS: dict[str, _Unit] = {
     "documentChar": "char",
@@ -361,40 +372,3 @@ def _failures(chunk: object) -> list[AnswerItem]:
         for kind, error in (chunk.items() if isinstance(chunk, Mapping) else ())
         if isinstance(kind, str) and kind.endswith("Exception") and error is not None
     ]
-
-
-# -- making requests
-
-
-def _add_call(
-    messages: list[dict[str, Any]], turn: ToolTurn, content: list[dict[str, Any]]
-) -> None:
-    call = {"toolUseId": turn.call_id, "name": turn.name, "input": dict(turn.arguments)}
-    add_blocks(messages, "assistant", [{"toolUse": call}])
-    add_blocks(messages, "user", [{"toolResult": {"toolUseId": turn.call_id, "content": content}}])
-
-
-def _add_shown(messages: list[dict[str, Any]], turn: Turn, shown: str) -> None:
-    if isinstance(turn, AssistantTurn):
-        add_blocks(messages, "assistant", _texts(turn.text))
-    elif isinstance(turn, UserTurn):
-        add_blocks(messages, "user", [*_texts(shown), *_texts(turn.text)])
-    else:
-        _add_call(messages, turn, [*_texts(turn.text), *_texts(shown)])
-
-
-def _source(material: Material) -> tuple[str, dict[str, Any], int]:
-    """Return the format of a document, its source and how many bytes that is."""
-    if material.pdf:
-        return "pdf", {"bytes": material.pdf}, len(material.pdf)
-    if material.source.granularity in {Granularity.BLOCK, Granularity.PAGE}:
-        pieces = pieces_of(material.source).texts
-        content = [{"text": piece} for piece in pieces]
-        return "txt", {"content": content}, sum(len(piece.encode()) for piece in pieces)
-    shown = shown_text(material.source)
-    return "txt", {"text": shown}, len(shown.encode())
-
-
-def _texts(words: str) -> list[dict[str, Any]]:
-    """Return ``words`` as a block, nothing for blank ones, which the service refuses."""
-    return [{"text": words}] if words.strip() else []

@@ -9,6 +9,7 @@ plain dicts. Out: keyword arguments, then items for ``AnswerAssembler``.
 - Offsets count characters of the answer (the documentation says of the source: it is wrong), from
   where the content begins; ``text`` are the words of the answer that should stand there.
 - Citations of plans and of thinking have offsets in other texts than the answer: left out.
+- What was said before calls is sent as their plan, since Cohere refuses content with calls.
 """
 
 from collections.abc import Iterator
@@ -29,26 +30,25 @@ from ..events import (
 from ..model import CitationLocation, CitationLocationBlock, CitationLocationPage
 from ..prompts.neutral import one_line
 from ..sources import Granularity, RegisteredSource
-from ..wire import encode_json
 from .chunks import field, items, number, text
 from .conversation import (
-    AssistantTurn,
     Conversation,
     Material,
-    SentMaterial,
+    Message,
     ToolTurn,
-    Turn,
     UserTurn,
-    pieces_of,
-    shown_text,
-    url_or_path,
+    messages_of,
 )
+from .sent_material import SentMaterial, pieces_of, shown_text, url_or_path
+from .tool_calls import ToolCalls, function_call
+from .tool_definitions import function_tools, with_tools
 
 __all__ = ("Cohere",)
 
 _PROVIDER = "cohere"
 _OF_THE_ANSWER = {None, "TEXT_CONTENT"}  # older models do not say
 _TEXTS = {"content-start", "content-delta"}
+_CALLS = {"tool-call-start", "tool-call-delta"}
 _BROKEN = ("ERROR", "TIMEOUT")  # how reasons begin that are no end of an answer
 
 
@@ -97,16 +97,27 @@ class Cohere:
         self._index = 0
         self._shown: set[int] = set()  # the contents that the answer consists of
         self._noted: list[Any] = []  # citations, as they came
+        self._calls = ToolCalls()
 
     # -- asking
 
-    def request(self, conversation: Conversation, /, *, model: str) -> dict[str, Any]:
+    def request(
+        self,
+        conversation: Conversation,
+        /,
+        *,
+        model: str,
+        **arguments: Any,  # noqa: ANN401 - the SDK's own
+    ) -> dict[str, Any]:
         """Return the keyword arguments of ``client.chat`` and ``client.chat_stream``.
 
         Material without text (nothing could be read in a file) is not sent: it could not be cited.
-        Raises EncodeError for arguments of a tool that JSON cannot say.
+        ``arguments`` are passed on; their ``tools`` join those of the conversation. Raises
+        EncodeError for arguments of a tool that JSON cannot say.
         """
-        messages = [m for turn in conversation.turns for m in self._messages(turn)]
+        self._begin()
+        said = messages_of((turn, "") for turn in conversation.turns)
+        messages = [one for message in said for one in self._messages(message)]
         if conversation.system:
             messages.insert(0, {"role": "system", "content": conversation.system})
         asked: dict[str, Any] = {"model": model, "messages": messages}
@@ -117,16 +128,22 @@ class Cohere:
             for material in materials
             for document in self._documents(material)
         }
-        return {**asked, "documents": list(documents.values())} if documents else asked
+        if documents:
+            asked["documents"] = list(documents.values())
+        return with_tools(asked, arguments, tools=function_tools(conversation.tools))
 
-    def _messages(self, turn: Turn) -> list[dict[str, Any]]:
+    def _messages(self, message: Message) -> list[dict[str, Any]]:
+        turn, _, calls = message
         if isinstance(turn, UserTurn):
             return [{"role": "user", "content": turn.text}]
-        if isinstance(turn, AssistantTurn):
+        if not calls:
             return [{"role": "assistant", "content": turn.text}] if turn.text else []
-        return self._tool_messages(turn)
+        plan = {"tool_plan": turn.text} if turn.text else {}
+        made = [function_call(call) for call, _ in calls]
+        said = {"role": "assistant", "tool_calls": made, **plan}
+        return [said, *(self._result(call) for call, _ in calls)]
 
-    def _tool_messages(self, turn: ToolTurn) -> list[dict[str, Any]]:
+    def _result(self, turn: ToolTurn) -> dict[str, Any]:
         self._tools[turn.call_id] = turn.name
         documents = [d for material in turn.materials for d in self._documents(material)]
         contents: list[dict[str, Any]] = []
@@ -135,12 +152,7 @@ class Cohere:
         for document in documents:
             self._outputs[turn.call_id, str(len(contents))] = document["id"]
             contents.append({"type": "document", "document": document})
-        function = {"name": turn.name, "arguments": encode_json(turn.arguments)}
-        call = {"id": turn.call_id, "type": "function", "function": function}
-        return [
-            {"role": "assistant", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": turn.call_id, "content": contents},
-        ]
+        return {"role": "tool", "tool_call_id": turn.call_id, "content": contents}
 
     def _documents(self, material: Material) -> Iterator[dict[str, Any]]:
         """Give the documents of ``material``, under the same ids however often it is sent."""
@@ -173,10 +185,22 @@ class Cohere:
         if kind == "citation-start":
             citation = field(message, "citations")  # one, whatever the name says
             self._noted += citation if isinstance(citation, list) else [citation]
+        if kind in _CALLS:
+            self._call(kind, number(chunk, "index"), field(message, "tool_calls"))
         if kind == "message-end":
             delta = field(chunk, "delta")
             return self._end(text(delta, "finish_reason"), field(delta, "error"))
         return []
+
+    def _call(self, kind: str, index: int | None, call: object) -> None:
+        """Note a call that starts, or a piece of its arguments."""
+        function = field(call, "function")
+        arguments = field(function, "arguments")
+        if kind == "tool-call-delta":
+            self._calls.add(index, arguments)
+            return
+        name = text(function, "name")
+        self._calls.begin(index, call_id=text(call, "id"), name=name, arguments=arguments)
 
     def _whole(self, answer: object) -> list[AnswerItem]:
         message, error = field(answer, "message"), field(answer, "error")
@@ -188,6 +212,7 @@ class Cohere:
         contents = content if isinstance(content, list) else [content]
         found = [item for index, one in enumerate(contents) for item in self._text(one, index)]
         self._noted += items(message, "citations")
+        self._calls.note(items(message, "tool_calls"))
         return found + self._end(text(answer, "finish_reason"), None)
 
     def _text(self, content: object, index: int) -> list[AnswerItem]:
@@ -202,6 +227,7 @@ class Cohere:
         found: list[AnswerItem] = []
         if self._shown or not broken:
             found = [c for noted in self._noted for c in self._citations(noted)]
+            found += [] if broken else self._calls.take(cut=reason == "MAX_TOKENS")
             found.append(AnswerEnd())
         if broken:
             found.append(_failure(f"Cohere stopped: {reason}" if error is None else error))

@@ -23,7 +23,7 @@ from uuid import UUID, uuid5
 from ..errors import DecodeError, brief
 from ..offsets import to_utf16_many, utf16_length, utf16_slice
 from .chunks import field, items, number, text
-from .conversation import url_or_path
+from .sent_material import url_or_path
 
 __all__ = ("event_mapping", "repaired", "unparsed_event")
 

@@ -8,8 +8,11 @@ as plain dicts in either spelling. Out: keyword arguments, then items for ``Answ
 - Grounding is sent anew with everything in it: the last that is not empty counts.
 - ``citationMetadata`` says what the answer recites: nothing that it rests on, so it is not read.
 - Gemini cites no documents of the caller's natively: they are shown with markers (``prompts``).
+- A function call is one part, or one step. The signature of the thought behind it goes back with
+  it. Arguments that stream (an option of Vertex) are not put together: such calls are left out.
 
-Deliberately elsewhere: what is said of a source (``gemini_sources``).
+Deliberately elsewhere: what is sent (``gemini_contents``), what is said of a source
+(``gemini_sources``).
 """
 
 from collections.abc import Iterator
@@ -26,8 +29,10 @@ from ..events import (
 )
 from ..prompts import PromptOptions
 from .chunks import field, items, number, text
-from .conversation import AssistantTurn, Conversation, Turn, UserTurn, render_turns
+from .conversation import Conversation, messages_of, render_turns
+from .gemini_contents import config_of, contents_of, signature_of
 from .gemini_sources import CitedSource, annotation_source, grounding_source, known, spelled
+from .tool_calls import ToolCalls
 
 __all__ = ("Gemini",)
 
@@ -75,6 +80,7 @@ class Gemini:
         self._shown: set[int | None] = set()  # the parts that the answer consists of
         self._grounding: object = None
         self._steps: dict[int, str | None] = {}
+        self._calls = ToolCalls()
 
     # -- asking
 
@@ -85,17 +91,20 @@ class Gemini:
         *,
         model: str,
         options: PromptOptions = _DEFAULT_OPTIONS,
+        **arguments: Any,  # noqa: ANN401 - the SDK's own
     ) -> dict[str, Any]:
         """Return the keyword arguments of ``client.models.generate_content`` and ``..._stream``.
 
         ``options`` says how material is shown and cited, but for what kind of material it is and
-        how finely it is cited: the material says so. Raises OptionError where the syntax lacks the
-        locators of a source.
+        how finely it is cited: the material says so. ``arguments`` are passed on: of a ``config``,
+        which has everything from ``temperature`` on, the tools join those of the conversation.
+        Raises OptionError where the syntax lacks the locators of a source.
         """
+        self._begin()
         system, turns = render_turns(conversation, options=options)
-        contents = [content for turn, shown in turns for content in _contents(turn, shown)]
-        asked: dict[str, Any] = {"model": model, "contents": contents}
-        return {**asked, "config": {"system_instruction": system}} if system else asked
+        asked = {"model": model, "contents": contents_of(messages_of(turns)), **arguments}
+        config = config_of(conversation, arguments.get("config"), system=system)
+        return {**asked, "config": config} if config else asked
 
     # -- reading
 
@@ -117,8 +126,8 @@ class Gemini:
         if error is not None:
             return [_failure(error)]
         if any(field(chunk, name) is not None for name in ("steps", "outputs", "status")):
-            found = list(_interaction(chunk))
-            return [*found, *_interaction_end(chunk, shown=bool(found))]
+            self._begin()
+            return [*self._interaction(chunk), *self._interaction_end(chunk)]
         return _blocked(chunk)
 
     def _response(self, response: object, candidates: list[Any]) -> list[AnswerItem]:
@@ -141,6 +150,8 @@ class Gemini:
             kind = "other"
             if isinstance(words, str):
                 kind = "thought" if field(part, "thought") else "text"
+            else:
+                self._note_call(part)
             if place or kind != self._kind:
                 self._part += 1
                 self._kind = kind
@@ -148,11 +159,24 @@ class Gemini:
                 self._shown.add(self._part)
                 yield AnswerText(text=words, part=self._part)
 
+    def _note_call(self, part: object) -> None:
+        call = field(part, spelled(part, "function_call"))
+        if call is not None and not field(call, spelled(call, "will_continue")):
+            signature = field(part, spelled(part, "thought_signature"))
+            self._calls.begin(
+                object(),
+                call_id=text(call, "id"),
+                name=text(call, "name"),
+                arguments=field(call, "args"),
+                provider_data=signature_of(signature),
+            )
+
     def _end(self, reason: str, said: str | None, end: AnswerEnd) -> list[AnswerItem]:
         complete = reason in _COMPLETE
         found: list[AnswerItem] = []
         if self._shown or complete:
-            found = [*self._citations(), end]
+            calls = self._calls.take() if complete else []
+            found = [*self._citations(), *calls, end]
         if not complete:
             found.append(_stopped(reason, said))
         self._begin()
@@ -194,16 +218,32 @@ class Gemini:
         if kind in _COMPLETIONS:
             interaction = field(event, "interaction")
             # What streamed may come once more, as a whole.
-            found = [] if self._shown else list(_interaction(interaction))
-            shown = bool(self._shown or found)
-            self._begin()
-            return [*found, *_interaction_end(interaction, shown=shown, over=True)]
+            streamed = self._shown or self._calls
+            found = [] if streamed else self._interaction(interaction)
+            return [*found, *self._interaction_end(interaction, over=True)]
         index = number(event, "index") or 0
         if kind in _STARTS:
             step = known(field(event, _STARTS[kind]), kind="type")
             self._steps[index] = text(step, "type")
+            self._note_step(index, step)
             return self._step(index, [step, *items(step, "content")])
-        return self._step(index, [field(event, "delta")]) if kind in _DELTAS else []
+        if kind not in _DELTAS:
+            return []
+        delta = field(event, "delta")
+        found = self._step(index, [delta])
+        if not found:
+            self._note_step(index, known(delta, kind="type"))
+        return found
+
+    def _note_step(self, index: int, step: object) -> None:
+        """Note a call, which older versions send as a delta, or a piece of its arguments."""
+        kind = text(step, "type")
+        arguments = field(step, "arguments")
+        if kind == "arguments_delta":
+            self._calls.add(index, arguments)
+        elif kind == "function_call":
+            name = text(step, "name")
+            self._calls.begin(index, call_id=text(step, "id"), name=name, arguments=arguments)
 
     def _step(self, index: int, contents: list[Any]) -> list[AnswerItem]:
         if self._steps.get(index) not in _SHOWING:
@@ -213,33 +253,33 @@ class Gemini:
             self._shown.add(index)
         return found
 
+    def _interaction(self, interaction: object) -> list[AnswerItem]:
+        """Give the answer of a whole interaction; every content that has text is a part."""
+        found: list[AnswerItem] = []
+        steps = (*items(interaction, "steps"), *items(interaction, "outputs"))
+        for index, step in enumerate(known(one, kind="type") for one in steps):
+            self._note_step(index, step)
+            if text(step, "type") in _SHOWING:
+                for content in (step, *items(step, "content")):
+                    part = len(self._shown)
+                    these = list(_content(content, part=part))
+                    self._shown |= {part} if these else set()
+                    found += these
+        return found
 
-# -- asking
-
-
-def _contents(turn: Turn, shown: str) -> list[dict[str, Any]]:
-    """Return what ``turn`` is to Gemini; ``shown`` is its material."""
-    if isinstance(turn, AssistantTurn):
-        return _said("model", turn.text)
-    if isinstance(turn, UserTurn):
-        return _said("user", _joined(shown, turn.text))
-    result = {"result": _joined(turn.text, shown)}
-    call = {"id": turn.call_id, "name": turn.name}
-    return [
-        {"role": "model", "parts": [{"function_call": {**call, "args": dict(turn.arguments)}}]},
-        {"role": "user", "parts": [{"function_response": {**call, "response": result}}]},
-    ]
-
-
-def _said(role: str, words: str) -> list[dict[str, Any]]:
-    return [{"role": role, "parts": [{"text": words}]}] if words else []  # no part may be empty
-
-
-def _joined(*texts: str) -> str:
-    return "\n\n".join(part for part in texts if part)
-
-
-# -- reading
+    def _interaction_end(self, interaction: object, *, over: bool = False) -> list[AnswerItem]:
+        """Give the end, and why it came; ``over`` says that it did."""
+        status = text(interaction, "status")
+        broken = status in _BROKEN
+        found: list[AnswerItem] = []
+        if self._shown if broken else over or status not in _RUNNING:
+            found += [] if broken else self._calls.take(cut=status == "incomplete")
+            found.append(AnswerEnd(model=text(interaction, "model")))
+        if status is not None and broken:
+            error = next(iter(items(interaction, "errors")), None)
+            found.append(_stopped(status, None) if error is None else _failure(error))
+        self._begin()
+        return found
 
 
 def _support(
@@ -263,18 +303,6 @@ def _support(
             location=cited.location,
             metadata=noted,
         )
-
-
-def _interaction(interaction: object) -> Iterator[AnswerItem]:
-    """Give the answer of a whole interaction; every content that has text is a part."""
-    part = 0
-    for one in (*items(interaction, "steps"), *items(interaction, "outputs")):
-        step = known(one, kind="type")
-        if text(step, "type") in _SHOWING:
-            for content in (step, *items(step, "content")):
-                found = list(_content(content, part=part))
-                yield from found
-                part += bool(found)
 
 
 def _content(content: object, *, part: int) -> Iterator[AnswerItem]:
@@ -301,19 +329,6 @@ def _annotated(annotation: object, part: int) -> TextRange | int:
     if end is None:  # it says nothing but what it stands at
         return part
     return TextRange(start=start or 0, end=end, unit=OffsetUnit.UTF8, part=part)
-
-
-def _interaction_end(
-    interaction: object, *, shown: bool, over: bool = False
-) -> Iterator[AnswerItem]:
-    """Give the end, and why it came: ``over`` says that it did, ``shown`` that there is text."""
-    status = text(interaction, "status")
-    broken = status in _BROKEN
-    if shown if broken else over or status not in _RUNNING:
-        yield AnswerEnd(model=text(interaction, "model"))
-    if status is not None and broken:
-        error = next(iter(items(interaction, "errors")), None)
-        yield _stopped(status, None) if error is None else _failure(error)
 
 
 def _blocked(response: object) -> list[AnswerItem]:

@@ -7,6 +7,7 @@ then items for ``AnswerAssembler``.
 - Mistral cites what a tool returned as an object of JSON, by its keys. So sources of tools are sent
   as one, in pieces where they are cited by block or page. Attachments are shown with markers.
 - A reference cites what stands before it, a point; thinking is no part of the answer.
+- Calls come whole or in pieces, in chat and in conversations; what Mistral runs itself is none.
 - An id may be a number in one chunk and a string in the next. What it means is in what was sent, or
   in ``sources`` of the caller; where nobody knows, the source has nothing but its id.
 
@@ -37,17 +38,18 @@ from ..sources import Granularity
 from ..wire import encode_json
 from .chunks import field, items, number, text
 from .conversation import (
-    AssistantTurn,
     Conversation,
     Material,
-    SentMaterial,
+    Message,
     ToolTurn,
-    Turn,
-    pieces_of,
+    UserTurn,
+    messages_of,
     render_turns,
-    shown_text,
 )
 from .openai_annotations import joined
+from .sent_material import SentMaterial, pieces_of, shown_text
+from .tool_calls import ToolCalls, function_call
+from .tool_definitions import function_tools, with_tools
 
 __all__ = ("Mistral",)
 
@@ -58,6 +60,8 @@ _ESCAPED = re.compile(
     r"\\\\|(?:\\u[1-9a-f][0-9a-f]{3}|\\u0[1-9a-f][0-9a-f]{2}|\\u00[89a-f][0-9a-f])+"
 )
 _MESSAGES = {"message.output", "message.output.delta"}
+_CALLS = {"function.call", "function.call.delta"}
+_CUT_OFF = {"length", "model_length", "error"}
 _UNSAID = "the vendor reported an error"
 
 
@@ -98,6 +102,7 @@ class Mistral:
         self._size = 0  # of the text so far, in UTF-16 units: cut surrogates keep theirs
         self._model: str | None = None
         self._ended = False
+        self._calls = ToolCalls()
 
     # -- asking
 
@@ -113,8 +118,8 @@ class Mistral:
         """Return the keyword arguments of ``client.chat.complete`` and ``.stream``.
 
         ``options`` says how attachments are shown, but for how finely they are cited.
-        ``arguments`` are passed on. Raises OptionError where the syntax lacks the locators of an
-        attachment.
+        ``arguments`` are passed on; their ``tools`` join those of the conversation. Raises
+        OptionError where the syntax lacks the locators of an attachment.
         """
         self._begin()
         # The rules for markers are for attachments alone.
@@ -125,28 +130,30 @@ class Mistral:
         marked = attrs.evolve(conversation, turns=tuple(bare))
         system, shown = render_turns(marked, options=options)
         messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
-        for turn, (_, blocks) in zip(conversation.turns, shown, strict=True):
-            messages += self._messages(turn, blocks, options)
-        return {"model": model, "messages": messages} | arguments
+        blocks = (material for _, material in shown)
+        for message in messages_of(zip(conversation.turns, blocks, strict=True)):
+            messages += self._messages(message, options)
+        asked = {"model": model, "messages": messages}
+        return with_tools(asked, arguments, tools=function_tools(conversation.tools))
 
-    def _messages(self, turn: Turn, shown: str, options: PromptOptions) -> list[dict[str, Any]]:
-        if isinstance(turn, AssistantTurn):
-            return [{"role": "assistant", "content": turn.text}]
-        if not isinstance(turn, ToolTurn):
+    def _messages(self, message: Message, options: PromptOptions) -> list[dict[str, Any]]:
+        turn, shown, calls = message
+        if isinstance(turn, UserTurn):
             return [{"role": "user", "content": joined(shown, turn.text)}]
-        function = {"name": turn.name, "arguments": encode_json(turn.arguments)}
-        call = {"id": turn.call_id, "type": "function", "function": function}
-        content = neutralise(turn.text, syntax=options.syntax)
-        if turn.materials:
+        said: dict[str, Any] = {"role": "assistant", "content": turn.text}
+        if calls:
+            said["tool_calls"] = [function_call(call) for call, _ in calls]
+        return [said, *(self._result(call, options) for call, _ in calls)]
+
+    def _result(self, call: ToolTurn, options: PromptOptions) -> dict[str, Any]:
+        content = neutralise(call.text, syntax=options.syntax)
+        if call.materials:
             entries = {
-                key: one for material in turn.materials for key, one in self._entries(material)
+                key: one for material in call.materials for key, one in self._entries(material)
             }
             content = _json({"text": content} | entries if content else entries)
-        result = {"role": "tool", "name": turn.name, "tool_call_id": turn.call_id}
-        return [
-            {"role": "assistant", "content": "", "tool_calls": [call]},
-            {**result, "content": content},
-        ]
+        about = {"role": "tool", "name": call.name, "tool_call_id": call.call_id}
+        return {**about, "content": content}
 
     def _entries(self, material: Material) -> Iterator[tuple[str, dict[str, Any]]]:
         """Give what is sent of ``material``, by key, and note what the keys mean."""
@@ -174,8 +181,11 @@ class Mistral:
         self._model = text(chunk, "model") or self._model
         if kind in _MESSAGES:
             return list(self._content(field(chunk, "content")))
+        if kind in _CALLS:
+            self._call(chunk)
+            return []
         if kind == "conversation.response.done":
-            return [self._end()]
+            return self._end()
         if kind == "conversation.response.error" or text(chunk, "object") == "error":
             return [self._failure(chunk)]
         error = field(chunk, "error")
@@ -188,16 +198,31 @@ class Mistral:
             if text(entry, "type") in _MESSAGES:
                 self._model = text(entry, "model") or self._model
                 yield from self._content(field(entry, "content"))
+            elif text(entry, "type") in _CALLS:
+                self._call(entry)
         if outputs or text(response, "object") == "conversation.response":
-            yield self._end()
+            yield from self._end()
+
+    def _call(self, call: object) -> None:
+        """Note a call of conversations, or a piece of its arguments."""
+        call_id, arguments = text(call, "tool_call_id"), field(call, "arguments")
+        key = call_id or text(call, "id")
+        if key in self._calls:
+            self._calls.add(key, arguments)
+            return
+        name = text(call, "name")
+        self._calls.begin(key, call_id=call_id, name=name, arguments=arguments)
 
     def _choice(self, chunk: object) -> list[AnswerItem]:
         choice = next((one for one in items(chunk, "choices") if not number(one, "index")), None)
         delta, message = field(choice, "delta"), field(choice, "message")
         found = list(self._content(field(message if delta is None else delta, "content")))
-        if text(choice, "finish_reason") is None and (delta is not None or message is None):
+        self._calls.gather(items(delta, "tool_calls"))
+        reason = text(choice, "finish_reason")
+        if reason is None and (delta is not None or message is None):
             return found
-        return [*found, self._end()]
+        self._calls.note(items(message, "tool_calls"))
+        return [*found, *self._end(cut=reason in _CUT_OFF)]
 
     def _content(self, content: object) -> Iterator[AnswerItem]:
         """Give the items of a text, a chunk or a list of chunks."""
@@ -241,9 +266,9 @@ class Mistral:
                     metadata=dict(one.metadata),
                 )
 
-    def _end(self) -> AnswerEnd:
+    def _end(self, *, cut: bool = False) -> list[AnswerItem]:
         self._ended = True
-        return AnswerEnd(model=self._model)
+        return [*self._calls.take(cut=cut), AnswerEnd(model=self._model)]
 
     def _failure(self, error: object) -> AnswerFailure:
         self._ended = True

@@ -5,6 +5,7 @@ plain dicts. Out: keyword arguments of ``client.responses``, then items for ``An
 
 - Annotations (``openai_annotations``) come as events and again in the final payload; either may
   lack some that the other has, so each counts once, from wherever it came.
+- A ``function_call`` is a call once it is complete; tools that the vendor runs are none.
 - A refusal is what the answer says. Text of sources is only in the results of a file search.
 - After a gap in the numbers of the events, text waits until it comes whole.
 
@@ -21,8 +22,10 @@ from ..offsets import well_formed
 from ..prompts import PromptOptions, neutralise
 from ..wire import encode_json
 from .chunks import field, items, number, text
-from .conversation import AssistantTurn, Conversation, ToolTurn, Turn, render_turns
+from .conversation import Conversation, Message, UserTurn, messages_of, render_turns
 from .openai_annotations import Annotation, failure, joined, read_annotation
+from .tool_calls import ToolCalls
+from .tool_definitions import with_tools
 
 __all__ = ("FILE_SEARCH_RESULTS", "WEB_SEARCH_SOURCES", "OpenAIResponses")
 
@@ -127,6 +130,7 @@ class OpenAIResponses:
 
     def _begin(self) -> None:
         self._parts: dict[_Key, _Part] = {}
+        self._calls = ToolCalls()
         self._results: dict[str, dict[str, None]] = {}  # texts that a search found, by file
         self._next: int | None = None  # the number that the next event should have
         self._gap = False
@@ -148,18 +152,23 @@ class OpenAIResponses:
 
         ``options`` says how material is shown, but for its kind and how finely it is cited.
         ``include`` takes FILE_SEARCH_RESULTS, which alone brings cited text, and
-        WEB_SEARCH_SOURCES. ``arguments`` are passed on, such as ``stream=True`` or ``tools``.
-        Raises OptionError where the syntax lacks the locators of a source.
+        WEB_SEARCH_SOURCES. ``arguments`` are passed on, such as ``stream=True``; their ``tools``
+        join those of the conversation, which are not strict, so that any schema will do. Raises
+        OptionError where the syntax lacks the locators of a source.
         """
         self._begin()
         system, turns = render_turns(conversation, options=options)
         asked: dict[str, Any] = {"model": model}
         if system:
             asked["instructions"] = system
-        asked["input"] = [one for turn, shown in turns for one in _input(turn, shown, options)]
+        asked["input"] = [one for said in messages_of(turns) for one in _input(said, options)]
         if included := list(include):
             asked["include"] = included
-        return asked | arguments
+        tools = [
+            {"type": "function", **one.named, "parameters": dict(one.parameters), "strict": False}
+            for one in conversation.tools
+        ]
+        return with_tools(asked, arguments, tools=tools)
 
     # -- reading
 
@@ -227,6 +236,8 @@ class OpenAIResponses:
             kind = text(item, "type")
             if kind == "file_search_call":
                 self._note_results(item)
+            elif kind == "function_call":
+                self._note_call(item, index)
             elif kind in {"message", None}:
                 for place, content in enumerate(items(item, "content")):
                     contents[index, place] = content
@@ -243,6 +254,16 @@ class OpenAIResponses:
             file_id, words = text(result, "file_id"), text(result, "text")
             if file_id is not None and words is not None:
                 self._results.setdefault(file_id, {})[words] = None
+
+    def _note_call(self, call: object, index: int) -> None:
+        """Note a call, which comes as an event and again in the final payload."""
+        call_id = text(call, "call_id")
+        self._calls.begin(
+            index if call_id is None else call_id,
+            call_id=call_id,
+            name=text(call, "name"),
+            arguments=field(call, "arguments"),
+        )
 
     def _adopt(self, key: _Key, words: str, contents: Mapping[_Key, object]) -> None:
         """Find the part that streamed these words under another index, as some servers do."""
@@ -278,7 +299,9 @@ class OpenAIResponses:
         error = field(response, "error")
         if failed or status in _BROKEN or error:
             return [*found, failure(error)]
-        return [*found, *self._citations(parts), AnswerEnd(model=text(response, "model"))]
+        found += self._citations(parts)
+        found += self._calls.take(cut=status == "incomplete")
+        return [*found, AnswerEnd(model=text(response, "model"))]
 
     def _citations(self, parts: Iterable[_Part]) -> Iterator[AnswerCitation]:
         for part in parts:
@@ -306,14 +329,15 @@ def _texts(part: _Part, words: str) -> list[AnswerItem]:
     return [AnswerText(text=words, part=part.number)] if words else []
 
 
-def _input(turn: Turn, shown: str, options: PromptOptions) -> list[dict[str, Any]]:
-    if isinstance(turn, AssistantTurn):
-        return [{"role": "assistant", "content": turn.text}]
-    if not isinstance(turn, ToolTurn):
+def _input(message: Message, options: PromptOptions) -> list[dict[str, Any]]:
+    turn, shown, calls = message
+    if isinstance(turn, UserTurn):
         return [{"role": "user", "content": joined(shown, turn.text)}]
-    call = {"call_id": turn.call_id, "name": turn.name, "arguments": encode_json(turn.arguments)}
-    output = joined(neutralise(turn.text, syntax=options.syntax), shown)
-    return [
-        {"type": "function_call", **call},
-        {"type": "function_call_output", "call_id": turn.call_id, "output": output},
-    ]
+    said = [{"role": "assistant", "content": turn.text}] if turn.text or not calls else []
+    made, results = [], []
+    for call, material in calls:
+        function = {"name": call.name, "arguments": encode_json(call.input)}
+        made.append({"type": "function_call", "call_id": call.call_id, **function})
+        output = joined(neutralise(call.text, syntax=options.syntax), material)
+        results.append({"type": "function_call_output", "call_id": call.call_id, "output": output})
+    return [*said, *made, *results]

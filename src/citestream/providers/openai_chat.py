@@ -9,8 +9,11 @@ plain dicts. Out: keyword arguments of ``client.chat.completions``, then items f
   chunks fails over them, so read the chunks themselves.
 - Some servers send annotations before any text and without a range: a source without a place.
 - Some send with each chunk the message so far: it counts where there is no delta.
+- Calls of functions come as pieces, or whole in the message. What Gemini adds to one
+  (``extra_content``) goes back with it.
 
-Deliberately elsewhere: annotations (``openai_annotations``), markers in the answer (``resolver``).
+Deliberately elsewhere: annotations (``openai_annotations``), calls (``tool_calls``), markers in the
+answer (``resolver``).
 """
 
 from typing import Any
@@ -20,14 +23,16 @@ import attrs
 from ..events import AnswerCitation, AnswerEnd, AnswerFailure, AnswerItem, AnswerText
 from ..offsets import well_formed
 from ..prompts import PromptOptions, neutralise
-from ..wire import encode_json
 from .chunks import field, items, number, text
-from .conversation import AssistantTurn, Conversation, ToolTurn, Turn, render_turns
+from .conversation import Conversation, Message, UserTurn, messages_of, render_turns
 from .openai_annotations import Annotation, failure, joined, read_annotation
+from .tool_calls import EXTRA, ToolCalls, function_call
+from .tool_definitions import function_tools, with_tools
 
 __all__ = ("ChatPiece", "ChatReader", "OpenAIChat", "chat_messages")
 
 _DEFAULT_OPTIONS = PromptOptions()
+_CUT_OFF = {"length", "content_filter"}
 _CHUNK = "chat.completion.chunk"  # some servers call a chunk what a whole completion is called
 
 
@@ -49,6 +54,7 @@ class OpenAIChat:
         self._reader = ChatReader()
         self._texts: list[str] = []
         self._annotations: dict[tuple[object, ...], Annotation] = {}
+        self._calls = ToolCalls()
 
     def request(
         self,
@@ -62,14 +68,12 @@ class OpenAIChat:
         """Return the keyword arguments of ``client.chat.completions.create``.
 
         ``options`` says how material is shown, but for its kind and how finely it is cited.
-        ``arguments`` are passed on, such as ``stream=True``. Raises OptionError where the syntax
-        lacks the locators of a source.
+        ``arguments`` are passed on, such as ``stream=True``; their ``tools`` join those of the
+        conversation. Raises OptionError where the syntax lacks the locators of a source.
         """
         self._begin()
-        return {
-            "model": model,
-            "messages": chat_messages(conversation, options=options),
-        } | arguments
+        asked = {"model": model, "messages": chat_messages(conversation, options=options)}
+        return with_tools(asked, arguments, tools=function_tools(conversation.tools))
 
     def decode(self, chunk: object, /) -> list[AnswerItem]:
         """Return what a chunk, or a whole completion, holds; nothing for what says nothing."""
@@ -80,10 +84,14 @@ class OpenAIChat:
             found.append(AnswerText(text=piece.text))
         for one in (*items(piece.delta, "annotations"), *items(piece.message, "annotations")):
             self._note(one)
+        self._calls.gather(items(piece.delta, "tool_calls"))
         if piece.failure is not None:
             found.append(piece.failure)
         elif piece.ended:
+            if not self._calls:
+                self._calls.note(items(piece.message, "tool_calls"))
             found += self._citations()
+            found += self._calls.take(cut=piece.reason in _CUT_OFF)
             found.append(AnswerEnd(model=text(chunk, "model")))
         return found
 
@@ -108,6 +116,7 @@ class ChatPiece:
     delta: object = None
     message: object = None
     ended: bool = False
+    reason: str | None = None
     failure: AnswerFailure | None = None
 
 
@@ -130,7 +139,8 @@ class ChatReader:
         if choice is None and not error:
             return _NOTHING
         delta, message = field(choice, "delta"), field(choice, "message")
-        ended = text(choice, "finish_reason") is not None or (
+        reason = text(choice, "finish_reason")
+        ended = reason is not None or (
             delta is None and message is not None and text(chunk, "object") != _CHUNK
         )
         words = _words(delta)
@@ -144,6 +154,7 @@ class ChatReader:
             delta=delta,
             message=message,
             ended=ended,
+            reason=reason,
             failure=failure(error) if error else None,
         )
 
@@ -163,21 +174,22 @@ def chat_messages(conversation: Conversation, /, *, options: PromptOptions) -> l
     """
     system, turns = render_turns(conversation, options=options)
     messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
-    return messages + [one for turn, shown in turns for one in _messages(turn, shown, options)]
+    return messages + [one for said in messages_of(turns) for one in _messages(said, options)]
 
 
-def _messages(turn: Turn, shown: str, options: PromptOptions) -> list[dict[str, Any]]:
-    if isinstance(turn, AssistantTurn):
-        return [{"role": "assistant", "content": turn.text}]
-    if not isinstance(turn, ToolTurn):
+def _messages(message: Message, options: PromptOptions) -> list[dict[str, Any]]:
+    turn, shown, calls = message
+    if isinstance(turn, UserTurn):
         return [{"role": "user", "content": joined(shown, turn.text)}]
-    function = {"name": turn.name, "arguments": encode_json(turn.arguments)}
-    call = {"id": turn.call_id, "type": "function", "function": function}
-    result = joined(neutralise(turn.text, syntax=options.syntax), shown)
-    return [
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": turn.call_id, "content": result},
-    ]
+    if not calls:
+        return [{"role": "assistant", "content": turn.text}]
+    made, results = [], []
+    for call, material in calls:
+        extra = field(call.provider_data, EXTRA)
+        made.append(function_call(call) | ({} if extra is None else {EXTRA: extra}))
+        result = joined(neutralise(call.text, syntax=options.syntax), material)
+        results.append({"role": "tool", "tool_call_id": call.call_id, "content": result})
+    return [{"role": "assistant", "content": turn.text or None, "tool_calls": made}, *results]
 
 
 def _words(message: object) -> str:

@@ -14,6 +14,7 @@ Chat Completions (``openai_chat``).
 from collections.abc import Iterator
 from typing import Any
 
+from ..errors import OptionError
 from ..events import (
     AnswerCitation,
     AnswerEnd,
@@ -71,9 +72,12 @@ class Perplexity:
 
         ``options`` says how material is shown, but for its kind and how finely it is cited. Results
         of tools are told as the user's words, for Perplexity knows no tools, and takes turns only.
-        ``arguments`` are passed on. Raises OptionError where the syntax lacks the locators of a
-        source.
+        ``arguments`` are passed on. Raises OptionError where the conversation has tools, and where
+        the syntax lacks the locators of a source.
         """
+        if conversation.tools:
+            count = len(conversation.tools)
+            raise OptionError(f"tools: wanted none, since Perplexity calls none, got {count}")
         self._begin()
         system, turns = render_turns(conversation, options=options)
         messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []

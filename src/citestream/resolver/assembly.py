@@ -6,6 +6,7 @@ in one place. Ranges are converted once, when the answer is complete (``ranges``
 """
 
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 from uuid import uuid4
 
@@ -57,7 +58,7 @@ class AnswerAssembler:
         self._options = options or CitationOptions()
         self._new_id = new_id
         self._message_id: str | None = None
-        self._parts: dict[int, list[str]] = {}
+        self._parts: dict[int, StringIO] = {}
         self._citations: list[AnswerCitation] = []
         self._calls: list[AnswerToolCall] = []
         self._finished = False
@@ -98,7 +99,9 @@ class AnswerAssembler:
             self._message_id = self._new_id()
             start = AssistantMessageStartData(message_id=self._message_id)
             events.append(_streaming(SessionEventType.ASSISTANT_MESSAGE_START, start))
-        self._parts.setdefault(item.part, []).append(item.text)
+        if item.part not in self._parts:
+            self._parts[item.part] = StringIO()
+        self._parts[item.part].write(item.text)
         if item.text:
             delta = AssistantMessageDeltaData(message_id=self._message_id, delta_content=item.text)
             events.append(_streaming(SessionEventType.ASSISTANT_MESSAGE_DELTA, delta))
@@ -106,7 +109,7 @@ class AnswerAssembler:
 
     def _end(self, end: AnswerEnd) -> list[SessionEvent]:
         message_id = self._message_id or self._new_id()
-        parts = {part: well_formed("".join(pieces)) for part, pieces in self._parts.items()}
+        parts = {part: well_formed(text.getvalue()) for part, text in self._parts.items()}
         answer = _Answer(parts, self._options)
         for citation in self._citations:
             answer.add(citation)
@@ -200,7 +203,8 @@ def _tool_request(call: AnswerToolCall) -> dict[str, Any]:
     """Return a call as ``assistant.message`` carries it."""
     arguments = call.arguments if isinstance(call.arguments, str) else dict(call.arguments)
     request = {"toolCallId": call.call_id, "name": call.name, "arguments": arguments}
-    return {**request, "type": "function"}
+    more = {} if call.provider_data is None else {"providerData": dict(call.provider_data)}
+    return {**request, "type": "function", **more}
 
 
 def _is_point(citation: AnswerCitation) -> bool:

@@ -179,7 +179,24 @@ class Resolver:
 
 
 def _with_delta(event: SessionEvent, data: AssistantMessageDeltaData, text: str) -> SessionEvent:
-    return attrs.evolve(event, data=attrs.evolve(data, delta_content=text))
+    # attrs.evolve looks up every field by name, for each delta that ends in a blank.
+    return SessionEvent(
+        data=AssistantMessageDeltaData(
+            message_id=data.message_id,
+            delta_content=text,
+            parent_tool_call_id=data.parent_tool_call_id,
+            extra=data.extra,
+        ),
+        type=event.type,
+        id=event.id,
+        timestamp=event.timestamp,
+        parent_id=event.parent_id,
+        agent_id=event.agent_id,
+        ephemeral=event.ephemeral,
+        raw_type=event.raw_type,
+        timestamp_text=event.timestamp_text,
+        extra=event.extra,
+    )
 
 
 def _details(data: AssistantMessageData, issue: Issue) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from ..errors import (
 from ..events import (
     AbortData,
     AssistantMessageData,
+    AssistantMessageDeltaData,
     AssistantTurnEndData,
     AssistantTurnStartData,
     SessionErrorData,
@@ -329,7 +330,9 @@ class Work:
         return self._stamped(SessionEvent(type=kind, data=data, ephemeral=ephemeral))
 
     def _stamped(self, event: SessionEvent) -> SessionEvent:
-        """Say which event ``event`` follows, as Copilot's events do."""
+        """Say which event ``event`` follows, as Copilot's events do; deltas follow their message."""
+        if isinstance(event.data, AssistantMessageDeltaData):
+            return event
         if event.parent_id is None:
             event = attrs.evolve(event, parent_id=self._last_id)
         self._last_id = event.id
