@@ -11,7 +11,7 @@ Rents rose.[^1]
 [^1]: turn0file0, L8
 """
 
-from . import errors, events, markers, offsets, prompts, providers, render, sources, store, wire
+from . import errors, events, markers, offsets, prompts, render, sources, store, wire
 from .errors import (
     CitestreamError,
     DecodeError,
@@ -62,7 +62,7 @@ from .session import (
     VendorProvider,
 )
 from .sources import Limits, SourceRegistry
-from .store import MemoryStore, Store
+from .store import MemoryStore, SQLiteOptions, SQLiteStore, Store
 from .tools import (
     PermissionHandler,
     PermissionRequest,
@@ -107,6 +107,8 @@ __all__ = (
     "Provider",
     "Resolution",
     "Resolver",
+    "SQLiteOptions",
+    "SQLiteStore",
     "Session",
     "SessionError",
     "SessionEvent",
@@ -134,7 +136,6 @@ __all__ = (
     "offsets",
     "parse_markers",
     "prompts",
-    "providers",
     "render",
     "resolve",
     "sources",

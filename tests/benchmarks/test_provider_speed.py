@@ -17,7 +17,7 @@ from citestream import SourceRegistry
 from citestream.providers.anthropic import Anthropic
 from citestream.providers.bedrock import Bedrock
 from citestream.providers.cohere import Cohere
-from citestream.providers.conversation import Conversation, Material, UserTurn
+from citestream.conversation.turns import Conversation, Material, UserTurn
 from citestream.providers.gemini import Gemini
 from citestream.providers.mistral import Mistral
 from citestream.providers.openai import OpenAIResponses

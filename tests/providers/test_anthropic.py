@@ -12,16 +12,16 @@ from citestream import (
     SourceRegistry,
     format_marker,
 )
-from citestream.events import AnswerFailure, AnswerText, AnswerToolCall
-from citestream.providers.anthropic import Anthropic
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
-from citestream.providers.tool_definitions import ToolDefinition
+from citestream.events import AnswerFailure, AnswerText, AnswerToolCall
+from citestream.providers.anthropic import Anthropic
 from citestream.sources import Granularity, from_blocks, from_pages, from_text
 from providers.exchanges import answer, damaged, events_of, joined
 from providers.loopback import CUTS, SSE, Loopback, Reply, bytewise, drawn, sse

@@ -3,15 +3,15 @@ from itertools import pairwise
 import pytest
 
 from citestream import SourceRegistry
-from citestream.providers.anthropic import Anthropic
-from citestream.providers.anthropic_messages import THINKING, AnthropicMessages
-from citestream.providers.conversation import (
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
+from citestream.providers.anthropic import Anthropic
+from citestream.providers.anthropic_messages import THINKING, AnthropicMessages
 from citestream.sources import from_text
 
 

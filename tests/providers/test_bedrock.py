@@ -14,18 +14,18 @@ from citestream import (
     SourceRegistry,
     format_marker,
 )
-from citestream.events import AnswerEnd, AnswerFailure, AnswerText, AnswerToolCall
-from citestream.markers import LINES, PAGES
-from citestream.prompts import PromptOptions, instructions, render_context, render_tool_result
-from citestream.providers.bedrock import MAX_DOCUMENT_BYTES, Bedrock, is_claude
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
-from citestream.providers.tool_definitions import ToolDefinition
+from citestream.events import AnswerEnd, AnswerFailure, AnswerText, AnswerToolCall
+from citestream.markers import LINES, PAGES
+from citestream.prompts import PromptOptions, instructions, render_context, render_tool_result
+from citestream.providers.bedrock import MAX_DOCUMENT_BYTES, Bedrock, is_claude
 from citestream.sources import Granularity, from_blocks, from_pages, from_text
 from providers.exchanges import answer, damaged, events_of, joined
 from providers.loopback import (

@@ -3,6 +3,14 @@ from itertools import pairwise
 import pytest
 
 from citestream import LimitError, SourceRegistry
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
+    AssistantTurn,
+    Conversation,
+    Material,
+    ToolTurn,
+    UserTurn,
+)
 from citestream.prompts.prompt_options import DEFAULT_OPTIONS
 from citestream.providers.bedrock_messages import (
     REASONING,
@@ -10,14 +18,6 @@ from citestream.providers.bedrock_messages import (
     DocumentLimits,
     tool_config,
 )
-from citestream.providers.conversation import (
-    AssistantTurn,
-    Conversation,
-    Material,
-    ToolTurn,
-    UserTurn,
-)
-from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import from_text
 
 LIMITS = DocumentLimits(count=1, size=99)

@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import CitationLocationBlock, CitationLocationPage, EncodeError, SourceRegistry
-from citestream.events import AnswerEnd, AnswerFailure, AnswerText
-from citestream.providers.cohere import Cohere
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
-from citestream.providers.tool_definitions import ToolDefinition
+from citestream.events import AnswerEnd, AnswerFailure, AnswerText
+from citestream.providers.cohere import Cohere
 from citestream.sources import Granularity, from_pages, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined, warnings_of
 from providers.loopback import CUTS, SSE, Loopback, Reply, cut, sse

@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import CitationLocationPage, SourceRegistry, format_marker
-from citestream.events import AnswerEnd, AnswerFailure, AnswerText, AnswerToolCall
-from citestream.prompts import PromptOptions
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
+from citestream.events import AnswerEnd, AnswerFailure, AnswerText, AnswerToolCall
+from citestream.prompts import PromptOptions
 from citestream.providers.gemini import Gemini
-from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined, warnings_of
 from providers.loopback import CUTS, SSE, Loopback, Reply, cut, sse

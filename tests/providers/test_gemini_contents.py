@@ -2,7 +2,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     ToolTurn,
@@ -10,7 +11,6 @@ from citestream.providers.conversation import (
     messages_of,
 )
 from citestream.providers.gemini_contents import config_of, contents_of, signature_of
-from citestream.providers.tool_definitions import ToolDefinition
 
 
 def used(name, args=None, **more):

@@ -13,16 +13,16 @@ from citestream import (
     format_marker,
     parse_markers,
 )
-from citestream.events import AnswerEnd, AnswerFailure, AnswerText, SourceFacts
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
+from citestream.events import AnswerEnd, AnswerFailure, AnswerText, SourceFacts
 from citestream.providers.mistral import Mistral
-from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_blocks, from_pages, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined
 from providers.loopback import CUTS, SSE, Loopback, Reply, drawn, sse

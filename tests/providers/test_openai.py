@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import OptionError, SourceRegistry, format_marker, parse_markers
-from citestream.events import AnswerEnd, AnswerFailure, AnswerText
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
+from citestream.events import AnswerEnd, AnswerFailure, AnswerText
 from citestream.providers.openai import FILE_SEARCH_RESULTS, WEB_SEARCH_SOURCES, OpenAIResponses
-from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_pages, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined, warnings_of
 from providers.loopback import CUTS, SSE, Loopback, Reply, bytewise, drawn, sse

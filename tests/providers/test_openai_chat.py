@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import SourceRegistry, format_marker, parse_markers
-from citestream.events import AnswerEnd, AnswerFailure, AnswerText
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
+from citestream.events import AnswerEnd, AnswerFailure, AnswerText
 from citestream.providers.openai_chat import OpenAIChat
-from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import Granularity, from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined
 from providers.loopback import CUTS, SSE, Loopback, Reply, drawn, sse

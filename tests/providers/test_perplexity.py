@@ -5,16 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import OptionError, SourceRegistry, format_marker
-from citestream.events import AnswerEnd, AnswerFailure
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
+from citestream.events import AnswerEnd, AnswerFailure
 from citestream.providers.perplexity import Perplexity
-from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import from_text
 from providers.exchanges import answer, cited, damaged, events_of, joined
 from providers.loopback import CUTS, SSE, Loopback, Reply, sse

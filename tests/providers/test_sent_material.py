@@ -7,8 +7,8 @@ from citestream import (
     SourceRegistry,
     format_marker,
 )
+from citestream.conversation.turns import Material
 from citestream.events import SourceFacts
-from citestream.providers.conversation import Material
 from citestream.providers.sent_material import (
     SentMaterial,
     page_location,

@@ -5,16 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import EncodeError, SourceRegistry
-from citestream.events import AnswerEnd, AnswerText, AnswerToolCall
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
     ToolTurn,
     UserTurn,
 )
+from citestream.events import AnswerEnd, AnswerText, AnswerToolCall
 from citestream.providers.tool_calls import ToolCalls, decoded, function_call, read_arguments
-from citestream.providers.tool_definitions import ToolDefinition
 from citestream.sources import from_text
 from feeding import same_however_cut
 from providers.calling import WIRES, Call, streamed

@@ -3,8 +3,8 @@ from contextlib import aclosing
 import pytest
 
 from citestream import ModelError, SessionError, SessionOptions, SourceRegistry
+from citestream.conversation import Conversation
 from citestream.events import AnswerFailure, AnswerText
-from citestream.providers import Conversation
 from citestream.session.asking import ask_model
 from citestream.session.provider import Exchange
 from scripted import Scripted, answer, kinds, texts

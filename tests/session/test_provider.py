@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 from citestream import OfflineProvider, OptionError, SourceRegistry, VendorProvider, providers
+from citestream.conversation import Conversation, UserTurn
 from citestream.events import AnswerText
-from citestream.providers import Conversation, UserTurn
 from citestream.session.provider import Exchange
 from citestream.sources import Granularity, from_text
 

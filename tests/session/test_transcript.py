@@ -3,7 +3,7 @@ import base64
 import pytest
 
 from citestream import SourceRegistry, wire
-from citestream.providers import AssistantTurn, ToolTurn, UserTurn
+from citestream.conversation import AssistantTurn, ToolTurn, UserTurn
 from citestream.session.transcript import Transcript
 from citestream.sources import Granularity, from_text
 

@@ -22,25 +22,31 @@ Every vendor but Perplexity calls tools. ``Conversation.tools`` are what it may 
 conversation is that call again, with its result. Tools that a vendor runs itself are passed to
 ``request`` in the vendor's own form; what they do is no call.
 
-``conversation`` has what a request is made of, ``tool_definitions`` the tools in it,
-``sent_material`` what was sent to be cited; ``anthropic_messages``, ``bedrock_messages`` and
+``citestream.conversation`` has what a request is made of. ``sent_material`` has what was sent to be
+cited; ``anthropic_messages``, ``bedrock_messages`` and
 ``gemini_contents`` write what these vendors are sent. ``chunks`` reads fields, ``tool_calls`` puts
 calls together, ``gemini_sources`` and ``openai_annotations`` read what is cited,
 ``bracket_numbers`` hides the marks of Perplexity; ``passages``, ``terms`` and ``ranking`` serve
 ``extractive``.
 """
 
+from ..conversation import (
+    AssistantTurn,
+    Conversation,
+    Material,
+    ToolDefinition,
+    ToolTurn,
+    UserTurn,
+)
 from .anthropic import Anthropic
 from .bedrock import Bedrock
 from .cohere import Cohere
-from .conversation import AssistantTurn, Conversation, Material, ToolTurn, UserTurn
 from .extractive import Extractive, ExtractiveOptions
 from .gemini import Gemini
 from .mistral import Mistral
 from .openai import OpenAIResponses
 from .openai_chat import OpenAIChat
 from .perplexity import Perplexity
-from .tool_definitions import ToolDefinition
 
 __all__ = (
     "Anthropic",

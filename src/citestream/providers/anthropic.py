@@ -23,13 +23,13 @@ client), offsets in the answer (``resolver``).
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
+from ..conversation.tool_definitions import with_tools
+from ..conversation.turns import Conversation
 from ..events import AnswerCitation, AnswerEnd, AnswerFailure, AnswerItem, AnswerText, SourceFacts
 from .anthropic_messages import THINKING, AnthropicMessages
 from .chunks import field, items, number, text
-from .conversation import Conversation
 from .sent_material import SentMaterial, url_or_path
 from .tool_calls import ToolCalls
-from .tool_definitions import with_tools
 
 __all__ = ("Anthropic",)
 

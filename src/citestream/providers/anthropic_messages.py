@@ -8,10 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any
 
-from ..prompts.neutral import one_line
-from ..sources import Granularity
-from .chunks import items
-from .conversation import (
+from ..conversation.turns import (
     Conversation,
     Material,
     ToolTurn,
@@ -19,6 +16,9 @@ from .conversation import (
     add_blocks,
     messages_of,
 )
+from ..prompts.neutral import one_line
+from ..sources import Granularity
+from .chunks import items
 from .sent_material import SentMaterial, pieces_of, shown_text
 
 __all__ = ("THINKING", "AnthropicMessages")

@@ -27,12 +27,12 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
+from ..conversation.turns import Conversation
 from ..events import AnswerCitation, AnswerEnd, AnswerFailure, AnswerItem, AnswerText, SourceFacts
 from ..prompts import PromptOptions
 from ..prompts.prompt_options import DEFAULT_OPTIONS
 from .bedrock_messages import REASONING, BedrockMessages, DocumentLimits, tool_config
 from .chunks import field, items, number, text
-from .conversation import Conversation
 from .sent_material import SentMaterial, url_or_path
 from .tool_calls import ToolCalls
 

@@ -11,12 +11,7 @@ from typing import Any
 
 import attrs
 
-from ..errors import LimitError
-from ..prompts import PromptOptions
-from ..prompts.neutral import one_line
-from ..sources import Granularity
-from .chunks import items, text
-from .conversation import (
+from ..conversation.turns import (
     Conversation,
     Material,
     ToolTurn,
@@ -25,6 +20,11 @@ from .conversation import (
     messages_of,
     render_turns,
 )
+from ..errors import LimitError
+from ..prompts import PromptOptions
+from ..prompts.neutral import one_line
+from ..sources import Granularity
+from .chunks import items, text
 from .sent_material import SentMaterial, pieces_of, shown_text
 from .tool_calls import decoded
 

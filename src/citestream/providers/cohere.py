@@ -17,6 +17,15 @@ from typing import Any
 
 import attrs
 
+from ..conversation.tool_definitions import function_tools, with_tools
+from ..conversation.turns import (
+    Conversation,
+    Material,
+    Message,
+    ToolTurn,
+    UserTurn,
+    messages_of,
+)
 from ..events import (
     AnswerCitation,
     AnswerEnd,
@@ -31,17 +40,8 @@ from ..model import CitationLocation, CitationLocationBlock, CitationLocationPag
 from ..prompts.neutral import one_line
 from ..sources import Granularity, RegisteredSource
 from .chunks import field, items, number, text
-from .conversation import (
-    Conversation,
-    Material,
-    Message,
-    ToolTurn,
-    UserTurn,
-    messages_of,
-)
 from .sent_material import SentMaterial, pieces_of, shown_text, url_or_path
 from .tool_calls import ToolCalls, function_call
-from .tool_definitions import function_tools, with_tools
 
 __all__ = ("Cohere",)
 

@@ -18,6 +18,7 @@ Deliberately elsewhere: what is sent (``gemini_contents``), what is said of a so
 from collections.abc import Iterator
 from typing import Any
 
+from ..conversation.turns import Conversation, messages_of, render_turns
 from ..events import (
     AnswerCitation,
     AnswerEnd,
@@ -29,7 +30,6 @@ from ..events import (
 )
 from ..prompts import PromptOptions
 from .chunks import field, items, number, text
-from .conversation import Conversation, messages_of, render_turns
 from .gemini_contents import config_of, contents_of, signature_of
 from .gemini_sources import CitedSource, annotation_source, grounding_source, known, spelled
 from .tool_calls import ToolCalls

@@ -8,8 +8,8 @@ from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any
 
+from ..conversation.turns import Conversation, Message, ToolTurn, UserTurn
 from .chunks import text
-from .conversation import Conversation, Message, ToolTurn, UserTurn
 from .tool_calls import decoded
 
 __all__ = ("config_of", "contents_of", "signature_of")

@@ -20,6 +20,16 @@ from typing import Any
 
 import attrs
 
+from ..conversation.tool_definitions import function_tools, with_tools
+from ..conversation.turns import (
+    Conversation,
+    Material,
+    Message,
+    ToolTurn,
+    UserTurn,
+    messages_of,
+    render_turns,
+)
 from ..events import (
     AnswerCitation,
     AnswerEnd,
@@ -37,19 +47,9 @@ from ..prompts.neutral import one_line
 from ..sources import Granularity
 from ..wire import encode_json
 from .chunks import field, items, number, text
-from .conversation import (
-    Conversation,
-    Material,
-    Message,
-    ToolTurn,
-    UserTurn,
-    messages_of,
-    render_turns,
-)
 from .openai_annotations import joined
 from .sent_material import SentMaterial, pieces_of, shown_text
 from .tool_calls import ToolCalls, function_call
-from .tool_definitions import function_tools, with_tools
 
 __all__ = ("Mistral",)
 

@@ -17,15 +17,15 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from ..conversation.tool_definitions import with_tools
+from ..conversation.turns import Conversation, Message, UserTurn, messages_of, render_turns
 from ..events import AnswerCitation, AnswerEnd, AnswerItem, AnswerText
 from ..offsets import well_formed
 from ..prompts import PromptOptions, neutralise
 from ..wire import encode_json
 from .chunks import field, items, number, text
-from .conversation import Conversation, Message, UserTurn, messages_of, render_turns
 from .openai_annotations import Annotation, failure, joined, read_annotation
 from .tool_calls import ToolCalls
-from .tool_definitions import with_tools
 
 __all__ = ("FILE_SEARCH_RESULTS", "WEB_SEARCH_SOURCES", "OpenAIResponses")
 

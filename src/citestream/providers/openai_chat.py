@@ -20,14 +20,14 @@ from typing import Any
 
 import attrs
 
+from ..conversation.tool_definitions import function_tools, with_tools
+from ..conversation.turns import Conversation, Message, UserTurn, messages_of, render_turns
 from ..events import AnswerCitation, AnswerEnd, AnswerFailure, AnswerItem, AnswerText
 from ..offsets import well_formed
 from ..prompts import PromptOptions, neutralise
 from .chunks import field, items, number, text
-from .conversation import Conversation, Message, UserTurn, messages_of, render_turns
 from .openai_annotations import Annotation, failure, joined, read_annotation
 from .tool_calls import EXTRA, ToolCalls, function_call
-from .tool_definitions import function_tools, with_tools
 
 __all__ = ("ChatPiece", "ChatReader", "OpenAIChat", "chat_messages")
 

@@ -14,6 +14,7 @@ Chat Completions (``openai_chat``).
 from collections.abc import Iterator
 from typing import Any
 
+from ..conversation.turns import AssistantTurn, Conversation, ToolTurn, render_turns
 from ..errors import OptionError
 from ..events import (
     AnswerCitation,
@@ -27,7 +28,6 @@ from ..events import (
 from ..prompts import PromptOptions, neutralise
 from .bracket_numbers import NumberFilter
 from .chunks import items, text
-from .conversation import AssistantTurn, Conversation, ToolTurn, render_turns
 from .openai_annotations import joined
 from .openai_chat import ChatReader
 

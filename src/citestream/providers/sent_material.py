@@ -13,6 +13,7 @@ from typing import Literal
 
 import attrs
 
+from ..conversation.turns import Material
 from ..events import OffsetUnit, SourceFacts, TextRange
 from ..model import (
     CitationLocation,
@@ -24,7 +25,6 @@ from ..prompts import neutralise
 from ..resolver.ranges import RangeFinder
 from ..sources import Granularity, RegisteredSource
 from ..sources.workspace_paths import relative_path
-from .conversation import Material
 
 __all__ = (
     "SentMaterial",

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
+from ..conversation.turns import ToolTurn
 from ..errors import DecodeError, brief
 from ..events import AnswerItem, AnswerToolCall
 from ..wire import encode_json
 from ..wire.text import read
 from .chunks import field, number, text
-from .conversation import ToolTurn
 
 __all__ = ("EXTRA", "ToolCalls", "decoded", "function_call", "read_arguments")
 

@@ -8,17 +8,20 @@ mean (``providers``), the loop of tools (``work``).
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, unwrap
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 import anyio.lowlevel
 import anyio.to_thread
 import attrs
 
+from ..conversation import Conversation, UserTurn
 from ..errors import OptionError, brief
 from ..events import AnswerItem, SessionEvent, SessionIdleData
-from ..providers import Conversation, Extractive, ExtractiveOptions, UserTurn
 from ..sources import SourceRegistry
+
+if TYPE_CHECKING:
+    from ..providers import Extractive, ExtractiveOptions
 
 __all__ = ("Exchange", "OfflineProvider", "Provider", "ProviderItem", "VendorProvider")
 
@@ -96,16 +99,20 @@ class OfflineProvider:
     wants the ``ask`` extra.
     """
 
-    def __init__(self, *, options: ExtractiveOptions | None = None) -> None:
-        self._options = options or ExtractiveOptions()
+    def __init__(self, *, options: "ExtractiveOptions | None" = None) -> None:
+        self._options = options
         # What a session's sources hold is indexed once, not for every question.
         self._known: WeakKeyDictionary[SourceRegistry, Extractive] = WeakKeyDictionary()
 
     async def answer(self, exchange: Exchange, /) -> AsyncIterator[ProviderItem]:
         """Give the events of one answer. Raises OptionError where the extra is missing."""
+        # Who asks a vendor does not pay for all that serves to answer offline.
+        from ..providers import Extractive, ExtractiveOptions  # noqa: PLC0415
+
         sources = exchange.sources
         if sources not in self._known:
-            self._known[sources] = Extractive(sources, options=self._options)
+            options = self._options or ExtractiveOptions()
+            self._known[sources] = Extractive(sources, options=options)
         turns = reversed(exchange.conversation.turns)
         question = next((turn.text for turn in turns if isinstance(turn, UserTurn)), "")
         for event in self._known[sources].answer(question):

@@ -12,6 +12,8 @@ from typing import Any
 
 import attrs
 
+from ..conversation import AssistantTurn, Material, ToolTurn, UserTurn
+from ..conversation.turns import Turn
 from ..events import (
     AssistantMessageData,
     SessionEvent,
@@ -20,8 +22,6 @@ from ..events import (
 )
 from ..model import CitableSource
 from ..prompts import neutralise
-from ..providers import AssistantTurn, Material, ToolTurn, UserTurn
-from ..providers.conversation import Turn
 from ..sources import RegisteredSource, SourceRegistry
 
 __all__ = ("SOURCE_IDS", "Transcript")

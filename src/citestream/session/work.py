@@ -18,6 +18,7 @@ import attrs
 from anyio.abc import TaskGroup
 
 from ..attachments import attachment_payloads, read_attachments
+from ..conversation import Conversation, ToolDefinition
 from ..errors import (
     CitestreamError,
     SessionError,
@@ -39,8 +40,6 @@ from ..events import (
     UserMessageData,
 )
 from ..model import Extra
-from ..providers import Conversation
-from ..providers.tool_definitions import ToolDefinition
 from ..store import StoredEvent
 from ..tools.permissions import PermissionHandlerFunction
 from ..tools.tool import Tool
@@ -330,7 +329,7 @@ class Work:
         return self._stamped(SessionEvent(type=kind, data=data, ephemeral=ephemeral))
 
     def _stamped(self, event: SessionEvent) -> SessionEvent:
-        """Say which event ``event`` follows, as Copilot's events do; deltas follow their message."""
+        """Say which event ``event`` follows, as Copilot's events do; deltas say nothing."""
         if isinstance(event.data, AssistantMessageDeltaData):
             return event
         if event.parent_id is None:

@@ -1,9 +1,8 @@
 import pytest
 
 from citestream import MarkerSyntax, OptionError, SourceRegistry
-from citestream.markers import LINES, PAGES
-from citestream.prompts import PromptOptions, instructions, render_context, render_tool_result
-from citestream.providers.conversation import (
+from citestream.conversation.tool_definitions import ToolDefinition
+from citestream.conversation.turns import (
     AssistantTurn,
     Conversation,
     Material,
@@ -13,7 +12,8 @@ from citestream.providers.conversation import (
     messages_of,
     render_turns,
 )
-from citestream.providers.tool_definitions import ToolDefinition
+from citestream.markers import LINES, PAGES
+from citestream.prompts import PromptOptions, instructions, render_context, render_tool_result
 from citestream.sources import Granularity, from_pages, from_text
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from citestream import OptionError
-from citestream.providers.tool_definitions import ToolDefinition, function_tools, with_tools
+from citestream.conversation.tool_definitions import ToolDefinition, function_tools, with_tools
 
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
 
