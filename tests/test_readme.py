@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -20,8 +21,11 @@ PYTHON = [
 
 
 @pytest.fixture(autouse=True)
-def at_the_root(monkeypatch):
-    monkeypatch.chdir(ROOT)
+def at_the_root(monkeypatch, tmp_path):
+    """A folder with what the README's paths name, in which its code may leave files."""
+    for folder in ("examples", "tests/data/copilot"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(("code", "printed"), PYTHON)
