@@ -5,8 +5,8 @@ its native ``citations``), so the engine takes it from there, and native citatio
 in one place. Ranges are converted once, when the answer is complete (``ranges``).
 """
 
-from collections.abc import Callable
-from io import StringIO
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -32,6 +32,7 @@ from ..events import (
 from ..model import CitationReference, Citations, CitationSource, Extra
 from ..offsets import to_utf16_many, well_formed
 from .collection import CitationCollection, SourceKey, source_key
+from .growing_text import GrowingText
 from .options import CitationOptions
 from .ranges import RangeFinder
 
@@ -58,7 +59,8 @@ class AnswerAssembler:
         self._options = options or CitationOptions()
         self._new_id = new_id
         self._message_id: str | None = None
-        self._parts: dict[int, StringIO] = {}
+        self._event_ids: Iterator[str] = iter(())
+        self._parts: dict[int, GrowingText] = {}
         self._citations: list[AnswerCitation] = []
         self._calls: list[AnswerToolCall] = []
         self._finished = False
@@ -97,19 +99,27 @@ class AnswerAssembler:
         events = []
         if self._message_id is None:
             self._message_id = self._new_id()
+            self._event_ids = _series()
             start = AssistantMessageStartData(message_id=self._message_id)
-            events.append(_streaming(SessionEventType.ASSISTANT_MESSAGE_START, start))
+            events.append(self._streaming(SessionEventType.ASSISTANT_MESSAGE_START, start))
         if item.part not in self._parts:
-            self._parts[item.part] = StringIO()
-        self._parts[item.part].write(item.text)
+            self._parts[item.part] = GrowingText()
+        self._parts[item.part].add(item.text)
         if item.text:
             delta = AssistantMessageDeltaData(message_id=self._message_id, delta_content=item.text)
-            events.append(_streaming(SessionEventType.ASSISTANT_MESSAGE_DELTA, delta))
+            events.append(self._streaming(SessionEventType.ASSISTANT_MESSAGE_DELTA, delta))
         return events
+
+    def _streaming(
+        self,
+        kind: SessionEventType,
+        data: AssistantMessageStartData | AssistantMessageDeltaData,
+    ) -> SessionEvent:
+        return SessionEvent(id=next(self._event_ids), type=kind, data=data, ephemeral=True)
 
     def _end(self, end: AnswerEnd) -> list[SessionEvent]:
         message_id = self._message_id or self._new_id()
-        parts = {part: well_formed(text.getvalue()) for part, text in self._parts.items()}
+        parts = {part: well_formed(str(text)) for part, text in self._parts.items()}
         answer = _Answer(parts, self._options)
         for citation in self._citations:
             answer.add(citation)
@@ -218,8 +228,10 @@ def _key(facts: SourceFacts, source: CitationSource) -> SourceKey:
     return facts.key
 
 
-def _streaming(kind: SessionEventType, data: Any) -> SessionEvent:  # noqa: ANN401 - any payload
-    return SessionEvent(type=kind, data=data, ephemeral=True)
+def _series() -> Iterator[str]:
+    """Give UUIDs that differ in their last part: a new one for each delta costs more than all."""
+    beginning = str(uuid4())[:24]
+    return (f"{beginning}{number:012x}" for number in count())
 
 
 def _warning(message_id: str, kind: str, message: str) -> SessionEvent:

@@ -89,6 +89,17 @@ class Delivery:
         """Tell whether a handler of this session called what runs now, in the same task."""
         return (self, anyio.get_current_task().id) in _inside.get()
 
+    def begin(self) -> Awaitable[None] | None:
+        """Do what ``run`` does as far as nobody has to wait; return the rest, None for none."""
+        if self._delivering:
+            return self.run()
+        waiting = self._dispatch()
+        return None if waiting is None else self._rest(waiting)
+
+    async def _rest(self, waiting: Awaitable[None]) -> None:
+        await waiting
+        await self.run()
+
     async def run(self) -> None:
         """Give out what was put, in order, one event at a time whoever calls.
 

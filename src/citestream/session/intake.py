@@ -62,11 +62,20 @@ class Intake:
         await self.deliver()
         return given
 
+    def take_at_once(self, event: SessionEvent, /) -> bool:
+        """Take an event that streams, but for giving out, where nothing is to be waited for.
+
+        Returns False, and has done nothing, for an event that has to wait.
+        """
+        stream = stream_of(event)
+        at_once = stream is not None and not self._past and not self._order.locked()
+        if at_once:
+            self._stream(event, stream)
+        return at_once
+
     async def keep(self, event: SessionEvent, /) -> list[SessionEvent]:
         """Do what ``take`` does, but for giving out."""
         stream = stream_of(event)
-        if stream is not None and not self._past and not self._order.locked():
-            return self._stream(event, stream)
         given: list[SessionEvent] = []
         with anyio.CancelScope(shield=True):
             async with self._order:
@@ -79,7 +88,9 @@ class Intake:
 
     async def deliver(self) -> None:
         """Give out what was read."""
-        await self._delivery.run()
+        waiting = self._delivery.begin()
+        if waiting is not None:
+            await waiting
 
     def is_inside(self) -> bool:
         """Tell whether a handler of this session called what runs now, in the same task."""
@@ -145,12 +156,15 @@ class Intake:
         registered = self._registered()
         return self._journal is None or await self._journal.append([*registered, event])
 
-    def _stream(self, event: SessionEvent, stream: str) -> list[SessionEvent]:
+    def _stream(self, event: SessionEvent, stream: str | None) -> list[SessionEvent]:
         if self._journal is not None:
             for registered in self._registered():
                 self._journal.accept(registered, None)
             self._journal.accept(event, stream)
-        return self._read(event)
+        self._reading.note(event)
+        given = self._reading.process(event)
+        self._delivery.put(given)
+        return given
 
     def _read(self, event: SessionEvent) -> list[SessionEvent]:
         self._reading.note(event)

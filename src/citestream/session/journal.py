@@ -14,6 +14,7 @@ everything else                    an event that stays
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import anyio
 import attrs
@@ -68,6 +69,10 @@ def _ends(event: SessionEvent) -> tuple[str, ...]:
     return (_TURN,) if isinstance(data, ending) else ()
 
 
+_Waiting: TypeAlias = tuple[SessionEvent, str | None, list[str]]
+"""An event, what it is a piece of, and its text with that of the deltas right behind it."""
+
+
 class Journal:
     """What one session keeps. ``last`` is the number of the last event known to be kept."""
 
@@ -76,13 +81,20 @@ class Journal:
         self.last: int = last
         self._store = store
         self._keeper = keeper
-        self._waiting: list[tuple[SessionEvent, str | None]] = []
+        self._waiting: list[_Waiting] = []
 
     def accept(self, event: SessionEvent, stream: str | None, /) -> None:
         """Take an event that may be lost in a crash. It is kept within FLUSH_SECONDS."""
-        if not self._waiting:
+        waiting = self._waiting
+        if not waiting:
             self._keeper.add(self)
-        self._waiting.append((event, stream))
+        data = event.data
+        if not isinstance(data, AssistantMessageDeltaData):
+            waiting.append((event, stream, []))
+        elif waiting and _alike(waiting[-1][0], event):
+            waiting[-1][2].append(data.delta_content)
+        else:
+            waiting.append((event, stream, [data.delta_content]))
 
     async def append(self, events: Sequence[SessionEvent], /) -> bool:
         """Keep events for good, after what waits; tell whether the last of them is new.
@@ -125,7 +137,7 @@ class Journal:
 
     def _taken(self) -> list[EventRecord]:
         waiting, self._waiting = self._waiting, []
-        return [_record(event, stream) for event, stream in _joined(waiting)]
+        return [_record(_joined(event, texts), stream) for event, stream, texts in waiting]
 
 
 class Keeper:
@@ -186,33 +198,11 @@ def _record(event: SessionEvent, stream: str | None = None) -> EventRecord:
     )
 
 
-def _joined(
-    waiting: list[tuple[SessionEvent, str | None]],
-) -> list[tuple[SessionEvent, str | None]]:
-    """Join the deltas of one message that follow each other and differ in their text only."""
-    joined: list[tuple[SessionEvent, str | None]] = []
-    texts: list[str] = []
-
-    def end() -> None:
-        event, stream = joined[-1] if len(texts) > 1 else (None, None)
-        if event is not None and isinstance(event.data, AssistantMessageDeltaData):
-            data = attrs.evolve(event.data, delta_content="".join(texts))
-            joined[-1] = attrs.evolve(event, data=data), stream
-        texts.clear()
-
-    for event, stream in waiting:
-        data = event.data
-        if not isinstance(data, AssistantMessageDeltaData):
-            end()
-        elif texts and _alike(joined[-1][0], event):
-            texts.append(data.delta_content)
-            continue
-        else:
-            end()
-            texts.append(data.delta_content)
-        joined.append((event, stream))
-    end()
-    return joined
+def _joined(event: SessionEvent, texts: list[str]) -> SessionEvent:
+    data = event.data
+    if len(texts) < 2 or not isinstance(data, AssistantMessageDeltaData):  # noqa: PLR2004 - none to join
+        return event
+    return attrs.evolve(event, data=attrs.evolve(data, delta_content="".join(texts)))
 
 
 def _alike(one: SessionEvent, other: SessionEvent) -> bool:

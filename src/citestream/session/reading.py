@@ -7,7 +7,6 @@ Deliberately elsewhere: what an answer becomes (``resolver``), where events are 
 
 import logging
 from collections.abc import Iterable
-from io import StringIO
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -25,6 +24,7 @@ from ..events import (
 )
 from ..model import Extra
 from ..resolver import CitationOptions, MessageKey, Resolver
+from ..resolver.growing_text import GrowingText
 from ..sources import SourceRegistry
 from ..sources.registrations import register_again
 from ..store import StoredEvent
@@ -61,7 +61,7 @@ class Reading:
         self.sources: SourceRegistry = sources
         self.files: dict[str, Any] = {}
         self._resolver = Resolver(options, registry=sources)
-        self._texts: dict[MessageKey, tuple[StringIO, SessionEvent]] = {}
+        self._texts: dict[MessageKey, tuple[GrowingText, SessionEvent]] = {}
 
     def process(self, event: SessionEvent, /) -> list[SessionEvent]:
         """Take the next event and return those to give out. Raises DecodeError for bad SOURCES."""
@@ -93,8 +93,8 @@ class Reading:
         if isinstance(data, AssistantMessageDeltaData):
             key = event.agent_id, data.message_id
             if key not in self._texts:
-                self._texts[key] = StringIO(), event
-            self._texts[key][0].write(data.delta_content)
+                self._texts[key] = GrowingText(), event
+            self._texts[key][0].add(data.delta_content)
         elif isinstance(data, AssistantMessageData):
             self._texts.pop((event.agent_id, data.message_id), None)
 
@@ -133,7 +133,7 @@ class Reading:
         text, first = self._texts.get((event.agent_id, data.message_id), (None, None))
         if text is None or first is None or not isinstance(first.data, AssistantMessageDeltaData):
             return None
-        so_far = text.getvalue()
+        so_far = str(text)
         if len(so_far) >= len(data.content) or not data.content.startswith(so_far):
             return None
         delta = attrs.evolve(first.data, delta_content=data.content[len(so_far) :])
@@ -148,7 +148,7 @@ class Reading:
         self.files |= files if isinstance(files, dict) else {}
 
 
-def _interrupted(key: MessageKey, text: StringIO, first: SessionEvent) -> SessionEvent:
+def _interrupted(key: MessageKey, text: GrowingText, first: SessionEvent) -> SessionEvent:
     agent_id, message_id = key
     return SessionEvent(
         id=str(uuid5(_IDS, f"{first.id}:interrupted")),
@@ -156,6 +156,6 @@ def _interrupted(key: MessageKey, text: StringIO, first: SessionEvent) -> Sessio
         agent_id=agent_id,
         type=SessionEventType.ASSISTANT_MESSAGE,
         data=AssistantMessageData(
-            message_id=message_id, content=text.getvalue(), extra=Extra({"interrupted": True})
+            message_id=message_id, content=str(text), extra=Extra({"interrupted": True})
         ),
     )

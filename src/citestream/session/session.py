@@ -255,12 +255,14 @@ class Session:
         return self._work
 
     async def _take(self, event: SessionEvent, warning: SessionEvent | None = None) -> None:
-        more = [] if warning is None else [warning]
         if self._intake is None:
-            self._delivery.put([*self._reading.process(event), *more])
+            self._delivery.put(self._reading.process(event))
         elif self._backing is not None and self._backing.journal is None:
             raise StateError("feed: the session only observes")
-        else:
+        elif not self._intake.take_at_once(event):
             await self._intake.keep(event)
-            self._delivery.put(more)
-        await self._delivery.run()
+        if warning is not None:
+            self._delivery.put([warning])
+        waiting = self._delivery.begin()
+        if waiting is not None:
+            await waiting

@@ -6,7 +6,6 @@ call of a model (``asking``), running the tools that it asks for (``toolwork``).
 """
 
 from base64 import b64encode
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -113,7 +112,7 @@ class Work:
         self._intake = intake
         self._backing = backing
         self._options = options
-        self._waiting: deque[Question] = deque()
+        self._waiting: list[Question] = []
         self._current: Question | None = None
         self._scope: anyio.CancelScope | None = None
         self._idle = anyio.Event()
@@ -177,7 +176,7 @@ class Work:
     async def _run(self) -> None:
         try:
             while self._waiting:
-                question = self._current = self._waiting.popleft()
+                question = self._current = self._waiting.pop(0)
                 if self._closing:
                     question.error = StateError("send: the session was disconnected first")
                 else:
@@ -269,6 +268,11 @@ class Work:
         try:
             async with aclosing(ask_model(provider, self._exchange(), self._options)) as events:
                 async for event in events:
+                    if isinstance(event.data, AssistantMessageDeltaData) and (
+                        self._intake.take_at_once(event)
+                    ):
+                        await self._intake.deliver()
+                        continue
                     given = await self._intake.take(self._stamped(event))
                     question.saw(given)
                     for one in given:

@@ -1,0 +1,14 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citestream.resolver.growing_text import GrowingText
+
+
+@given(st.lists(st.text(max_size=3), max_size=300))
+def test_it_is_its_pieces_joined(pieces):
+    text = GrowingText()
+    for number, piece in enumerate(pieces):
+        text.add(piece)
+        if number % 50 == 0:
+            assert str(text) == "".join(pieces[: number + 1])
+    assert str(text) == "".join(pieces)
