@@ -1,4 +1,5 @@
 from contextlib import aclosing
+from types import SimpleNamespace
 
 import pytest
 
@@ -68,6 +69,30 @@ async def test_what_goes_wrong_is_named_and_not_quoted(items, told, cause):
         raise error
     assert cause is None or isinstance(error.__cause__, cause)
     assert provider.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        ({"status_code": 429}, " (status 429)"),
+        ({"code": 503}, " (status 503)"),
+        ({"response": SimpleNamespace(status_code=401)}, " (status 401)"),
+        ({"response": {"ResponseMetadata": {"HTTPStatusCode": 400}}}, " (status 400)"),
+        ({"status_code": None, "code": "rate_limit_exceeded", "response": {}}, ""),
+        ({"response": {"ResponseMetadata": None}}, ""),
+        # An error that is reported in a stream, whose own status is well.
+        ({"status_code": 200}, ""),
+        ({"code": 1234, "status_code": "429"}, ""),
+    ],
+    ids=repr,
+)
+async def test_the_status_of_an_error_is_told(about, told):
+    class RefusedError(Exception):
+        def __init__(self):
+            vars(self).update(about)
+
+    _, error = await events_of(Scripted([RefusedError()]))
+    assert str(error) == f"the provider raised RefusedError{told}"
 
 
 async def test_a_failure_that_is_reported_is_an_event():

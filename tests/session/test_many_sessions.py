@@ -4,9 +4,9 @@ import tracemalloc
 
 import anyio
 import pytest
-from scripted import answer, client_of
 
 from citestream import SQLiteStore
+from scripted import answer, client_of
 
 pytestmark = pytest.mark.anyio
 COUNT = 150

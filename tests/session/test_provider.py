@@ -1,4 +1,5 @@
 import sys
+import threading
 from contextlib import asynccontextmanager
 from functools import partial, wraps
 
@@ -180,6 +181,82 @@ async def test_what_is_sync_does_not_hold_up_the_loop():
         tasks.start_soon(ask)
         await here.wait()
     assert len(there) == 1
+
+
+class Slow:
+    """A sync stream that may take its time: ``enters`` when it is asked, ``gate`` to go on."""
+
+    def __init__(self):
+        self.enters, self.gate, self.closes = (threading.Event() for _ in range(3))
+        self.reads = False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.reads = True
+        self.enters.set()
+        self.gate.wait(10)
+        self.reads = False
+        return "chunk"
+
+    def close(self):
+        assert not self.reads
+        self.closes.set()
+
+
+async def test_a_sync_stream_is_closed_when_nobody_wants_the_rest():
+    stream = Slow()
+    stream.gate.set()
+    items = VendorProvider(Vendor, lambda **_: {"stream": stream}).answer(asking())
+    assert (await anext(items)).text == "chunk"
+    assert not stream.closes.is_set()
+    await items.aclose()
+    assert stream.closes.is_set()
+
+
+@pytest.mark.parametrize("inside", ["call", "next"])
+async def test_what_a_thread_works_on_is_closed_when_it_returns(inside):
+    stream = Slow()
+
+    def call(**_):
+        if inside == "call":
+            next(stream)
+        return stream
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(told, VendorProvider(Vendor, call))
+        assert await anyio.to_thread.run_sync(stream.enters.wait, 10)
+        tasks.cancel_scope.cancel()
+    assert not stream.closes.is_set()
+    stream.gate.set()
+    assert await anyio.to_thread.run_sync(stream.closes.wait, 10)
+
+
+async def test_a_call_that_fails_when_nobody_waits_for_it_harms_nobody():
+    stream, failed = Slow(), threading.Event()
+
+    def call(**_):
+        next(stream)
+        failed.set()
+        raise ValueError
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(told, VendorProvider(Vendor, call))
+        assert await anyio.to_thread.run_sync(stream.enters.wait, 10)
+        tasks.cancel_scope.cancel()
+    stream.gate.set()
+    assert await anyio.to_thread.run_sync(failed.wait, 10)
+
+
+async def test_what_is_async_is_not_closed_in_a_thread():
+    class Closing(Stream):
+        async def close(self):
+            raise AssertionError
+
+    stream = Closing("a")
+    assert await told(VendorProvider(Vendor, lambda **_: stream))
+    assert stream.left
 
 
 @pytest.mark.parametrize(("vendor", "call"), [(1, print), (Vendor, None)])

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from citestream import CitationOptions, DecodeError, SourceRegistry, format_marker, wire
 from citestream.session.reading import SOURCES, Reading, sources_event
 from citestream.sources import Granularity, from_text
-from citestream.sources.registrations import Registration, dump_registrations
+from citestream.sources.registered import Registration
+from citestream.sources.registrations import dump_registrations
 from citestream.store import StoredEvent
 
 LOGS = sorted((Path(__file__).parents[1] / "data" / "copilot").glob("*.jsonl"))

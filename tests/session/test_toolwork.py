@@ -1,8 +1,8 @@
 import pytest
 
 from citestream import PermissionHandler, SessionEvent, tool
+from citestream.session.backing import Backing
 from citestream.session.toolwork import run_requests
-from citestream.session.work import Backing
 
 pytestmark = pytest.mark.anyio
 

@@ -24,7 +24,6 @@ from citestream import (
 )
 from citestream.events import AnswerFailure, AnswerText, AssistantMessageData
 from citestream.providers import AssistantTurn, UserTurn
-from citestream.session.work import Backing
 from scripted import MARK, answer, call, client_of, kinds, texts
 
 pytestmark = pytest.mark.anyio
@@ -473,7 +472,3 @@ async def test_a_question_that_cannot_be_kept_raises():
         session = await client.create_session()
         with pytest.raises(StoreError, match="full"):
             await session.send("?")
-
-
-def test_a_backing_needs_little():
-    assert Backing(tasks=None).closed() is None

@@ -13,7 +13,8 @@ import anyio.lowlevel
 
 from ..events import SessionEvent
 from ..sources import SourceRegistry
-from ..sources.registrations import Registration, dump_registrations
+from ..sources.registered import Registration
+from ..sources.registrations import dump_registrations
 from ..store import StoredEvent
 from .delivery import Delivery
 from .eventstream import CHECKPOINT_EVERY

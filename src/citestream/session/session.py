@@ -18,13 +18,14 @@ from ..errors import OptionError, StateError, brief
 from ..events import AssistantMessageDeltaData, SessionEvent
 from ..resolver import MessageKey
 from ..sources import SourceRegistry
+from .backing import Backing
 from .decoding import UpstreamEvent, decoded, decoded_leniently
 from .delivery import Delivery, EventHandler
 from .eventstream import CHECKPOINT_EVERY, EventStream
 from .intake import Intake
 from .options import SessionOptions
 from .reading import Reading
-from .work import Backing, Work
+from .work import Work
 
 __all__ = ("Session",)
 

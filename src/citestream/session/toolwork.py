@@ -6,7 +6,7 @@ may run (``permissions``).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import anyio
@@ -28,9 +28,7 @@ from ..tools.permissions import (
     requested_payload,
 )
 from ..tools.tool import Tool, ToolInvocation, ToolOutcome, run_tool
-
-if TYPE_CHECKING:
-    from .work import Backing
+from .backing import Backing
 
 __all__ = ("run_requests",)
 
@@ -38,7 +36,7 @@ _Take: TypeAlias = Callable[[SessionEventType, SessionEventData], Awaitable[None
 
 
 async def run_requests(
-    requests: Iterable[Any], /, *, backing: "Backing", session_id: str, take: _Take
+    requests: Iterable[Any], /, *, backing: Backing, session_id: str, take: _Take
 ) -> None:
     """Run what ``requests`` ask for and give what comes of it to ``take``, each as it ends."""
     calls = [_invocation(request, session_id) for request in requests]
@@ -65,7 +63,7 @@ def _invocation(request: Any, session_id: str) -> ToolInvocation:  # noqa: ANN40
     )
 
 
-async def _settled(call: ToolInvocation, backing: "Backing", take: _Take) -> Tool | _Refused:
+async def _settled(call: ToolInvocation, backing: Backing, take: _Take) -> Tool | _Refused:
     """Return the tool that runs, or why none does."""
     tool = backing.tools.get(call.tool_name)
     if tool is None:

@@ -8,13 +8,11 @@ call of a model (``asking``), running the tools that it asks for (``toolwork``).
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import anyio
 import attrs
-from anyio.abc import TaskGroup
 
 from ..attachments import attachment_payloads, read_attachments
 from ..conversation import Conversation, ToolDefinition
@@ -40,37 +38,15 @@ from ..events import (
 )
 from ..model import Extra
 from ..store import StoredEvent
-from ..tools.permissions import PermissionHandlerFunction
-from ..tools.tool import Tool
 from .asking import ask_model
+from .backing import Backing
 from .intake import Intake
-from .journal import Journal
 from .options import SessionOptions
 from .provider import Exchange, Provider
 from .toolwork import run_requests
 from .transcript import SOURCE_IDS
 
-__all__ = ("Backing", "Question", "Work")
-
-
-@attrs.frozen(kw_only=True)
-class Backing:
-    """What a client gives a session that it makes.
-
-    ``journal`` is None for a session that only observes what ``following`` gives; ``past`` is what
-    was kept before.
-    ``closed`` is called when the session has disconnected.
-    """
-
-    tasks: TaskGroup
-    following: Callable[[], AsyncGenerator[list[StoredEvent], None]] | None = None
-    journal: Journal | None = None
-    past: tuple[StoredEvent, ...] = ()
-    provider: Provider | None = None
-    tools: Mapping[str, Tool] = attrs.field(factory=dict, hash=False)
-    on_permission_request: PermissionHandlerFunction | None = None
-    working_directory: Path | None = None
-    closed: Callable[[], object] = lambda: None
+__all__ = ("Question", "Work")
 
 
 class Question:

@@ -1,10 +1,11 @@
-"""One source of a registry: its ids, its document and how finely it is cited.
+"""One source of a registry, its ids and its document, and what was asked to register it.
 
 In: what the registry gave it. Out: ``RegisteredSource``, which the prompts show. The ids of its
 blocks are counted when they are first asked for. Deliberately elsewhere: giving out ids
 (``registry``).
 """
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import attrs
@@ -14,7 +15,7 @@ from .documents import SourceDocument
 from .granularity import Granularity
 from .locating import Located, Place
 
-__all__ = ("Identity", "RegisteredSource", "identity_of")
+__all__ = ("Identity", "Recorder", "RegisteredSource", "Registration", "identity_of")
 
 Identity: TypeAlias = tuple[object, ...]
 """What makes two registrations under one alias the same."""
@@ -64,6 +65,20 @@ class RegisteredSource:
             start=None if place is None else place.start,
             end=None if place is None else place.end,
         )
+
+
+@attrs.frozen(kw_only=True)
+class Registration:
+    """One call of ``SourceRegistry.add``, with all that it was given."""
+
+    document: SourceDocument
+    kind: str
+    granularity: Granularity
+    alias: str | None = None
+
+
+Recorder: TypeAlias = Callable[[Registration | None], object]
+"""What is told of every call: a registration, or None for ``begin_turn``."""
 
 
 def identity_of(kind: str, granularity: Granularity, document: SourceDocument, /) -> Identity:

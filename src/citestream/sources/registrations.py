@@ -5,34 +5,15 @@ the same calls again, which give the same ids, since ids depend on nothing but t
 Where a whole registry is kept at once, its ``snapshot`` does that.
 """
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import attrs
+from collections.abc import Iterable
+from typing import Any
 
 from ..errors import DecodeError, LimitError, OptionError, brief
-from .documents import SourceDocument
-from .granularity import Granularity
+from .registered import Registration
+from .registry import SourceRegistry
 from .registry_snapshot import dump_document, read_document, read_granularity
 
-if TYPE_CHECKING:
-    from .registry import SourceRegistry
-
-__all__ = ("Recorder", "Registration", "dump_registrations", "register_again")
-
-
-@attrs.frozen(kw_only=True)
-class Registration:
-    """One call of ``SourceRegistry.add``, with all that it was given."""
-
-    document: SourceDocument
-    kind: str
-    granularity: Granularity
-    alias: str | None = None
-
-
-Recorder: TypeAlias = Callable[[Registration | None], object]
-"""What is told of every call: a registration, or None for ``begin_turn``."""
+__all__ = ("dump_registrations", "register_again")
 
 
 def dump_registrations(calls: Iterable[Registration | None], /) -> list[dict[str, Any]]:
@@ -40,13 +21,12 @@ def dump_registrations(calls: Iterable[Registration | None], /) -> list[dict[str
     return [{} if call is None else _dumped(call) for call in calls]
 
 
-def register_again(registry: "SourceRegistry", stored: object, /, *, path: str = "$") -> None:
+def register_again(registry: SourceRegistry, stored: object, /, *, path: str = "$") -> None:
     """Make the calls that ``dump_registrations`` was given. What a limit refuses is refused again.
 
     Raises DecodeError for values that are no calls; ``path`` is where they stand.
 
     >>> from .documents import from_text
-    >>> from .registry import SourceRegistry
     >>> calls = []
     >>> registry = SourceRegistry()
     >>> registry.recorder = calls.append

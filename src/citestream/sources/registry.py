@@ -35,8 +35,7 @@ from .granularity import Granularity
 from .limits import DEFAULT_LIMITS, Limits
 from .locating import Located, Place, Unlocated, locate_in
 from .near_misses import POOL, near_misses
-from .registered import Identity, RegisteredSource, identity_of
-from .registrations import Recorder, Registration
+from .registered import Identity, Recorder, RegisteredSource, Registration, identity_of
 from .registry_snapshot import VERSION, dump_source, read_snapshot
 
 __all__ = ("ID_PATTERN", "SourceRegistry")
