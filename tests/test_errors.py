@@ -18,8 +18,20 @@ AT = {"path": "$.a", "expected": "a string", "got": "5"}
         (errors.LimitError("too many"), ValueError, "too many"),
         (errors.DecodeError(**AT), ValueError, "$.a: expected a string, got 5"),
         (errors.EncodeError(**AT), ValueError, "$.a: expected a string, got 5"),
+        (errors.SessionError("failed"), RuntimeError, "failed"),
+        (
+            errors.SessionError("failed", error_type="provider", status_code=429),
+            RuntimeError,
+            "failed",
+        ),
+        (errors.StoreError("the disk is full"), OSError, "the disk is full"),
+        (errors.StoreBusyError("busy"), errors.StoreError, "busy"),
+        (errors.SessionNotFoundError("no such session"), LookupError, "no such session"),
+        (errors.SessionExistsError("taken"), errors.StoreError, "taken"),
+        (errors.SessionInUseError("in use"), errors.StoreError, "in use"),
+        (errors.SessionFenced("fenced"), errors.StoreError, "fenced"),
     ],
-    ids=["state", "option", "model", "limit", "decode", "encode"],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
 def test_each_kind_has_one_root_and_the_builtin_that_callers_catch(error, base, text):
     assert isinstance(error, errors.CitestreamError)
@@ -33,7 +45,7 @@ def test_each_kind_has_one_root_and_the_builtin_that_callers_catch(error, base, 
 
 def test_the_drawn_tree_names_every_kind():
     for name in errors.__all__:
-        if name.endswith("Error"):
+        if name[0].isupper():
             assert name in errors.__doc__
 
 

@@ -118,19 +118,31 @@ class LimitError(CitestreamError, ValueError):
 class SessionError(CitestreamError, RuntimeError):
     """A session failed: its model, or whoever stands behind it, reported an error.
 
-    ``error_type`` is the kind that the ``session.error`` event carries, None where it has none.
+    ``error_type`` is the kind that the ``session.error`` event carries and ``status_code`` the HTTP
+    status that a vendor answered with, None where there is none. What a vendor's client raised is
+    the cause.
     """
 
-    def __init__(self, message: str, /, *, error_type: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        /,
+        *,
+        error_type: str | None = None,
+        status_code: int | None = None,
+    ) -> None:
         self.error_type = error_type
+        self.status_code = status_code
         super().__init__(message)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_session_error, (str(self), self.error_type)
+        return _restore_session_error, (str(self), self.error_type, self.status_code)
 
 
-def _restore_session_error(message: str, error_type: str | None) -> SessionError:
-    return SessionError(message, error_type=error_type)
+def _restore_session_error(
+    message: str, error_type: str | None, status_code: int | None
+) -> SessionError:
+    return SessionError(message, error_type=error_type, status_code=status_code)
 
 
 class StoreError(CitestreamError, OSError):

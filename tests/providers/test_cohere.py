@@ -431,7 +431,7 @@ def test_attachments_are_documents_once():
     asked = ask(attached(source, blank), attached(source, text="And?"))
     assert asked["documents"] == [
         {
-            "id": source.id,
+            "id": f"{source.id}-block0",
             "data": {"title": "Memo", "path": "docs/memo.md", "snippet": "Rents rose."},
         }
     ]

@@ -10,7 +10,9 @@ from citestream import (
 from citestream.conversation.turns import Material
 from citestream.events import SourceFacts
 from citestream.providers.sent_material import (
+    CitedPiece,
     SentMaterial,
+    cited_pieces,
     page_location,
     pieces_of,
     shown_text,
@@ -53,6 +55,41 @@ def test_a_text_outside_of_all_blocks_is_one_piece_without_number():
     document = SourceDocument(content="A  ", marked_blocks=((1, 2),))
     pieces = pieces_of(material(document).source)
     assert (pieces.texts, pieces.numbers) == (("A  ",), ())
+
+
+@pytest.mark.parametrize(
+    ("make", "granularity", "name", "location"),
+    [
+        (from_blocks, Granularity.BLOCK, "block2", block(2, 3)),
+        (from_blocks, Granularity.LINE, "block2", char(6, 9)),
+        (from_pages, Granularity.PAGE, "page2", page(3, 3)),
+    ],
+)
+def test_what_is_cited_as_a_whole_is_a_page_or_a_block(make, granularity, name, location):
+    source = material(make(["A", " ", "B\ue200C"]), granularity=granularity).source
+    first, last = cited_pieces(source)
+    assert (first.name, first.shown, first.cited_text) == (name[:-1] + "0", "A", "A")
+    start = source.document.content.index("B")
+    assert last == CitedPiece(
+        name=name,
+        shown="B\ufffdC",
+        cited_text="B\ue200C",
+        characters=(start, start + 3),
+        location=location,
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "granularity"),
+    [
+        (from_blocks(["A", "B"]), Granularity.DOCUMENT),
+        (SourceDocument(content="A\n\nB  ", marked_blocks=((5, 6),)), Granularity.BLOCK),
+    ],
+    ids=["document", "outside of all blocks"],
+)
+def test_a_source_may_be_cited_as_one(document, granularity):
+    [piece] = cited_pieces(material(document, granularity=granularity).source)
+    assert piece == CitedPiece(shown=document.content)
 
 
 def test_what_is_shown_holds_no_markers_and_has_its_characters_in_place():

@@ -244,8 +244,9 @@ async def test_a_status_of_the_vendor_is_told():
     class RateLimitError(Exception):
         status_code = 429
 
-    with pytest.raises(SessionError, match=r"raised RateLimitError \(status 429\)"):
+    with pytest.raises(SessionError, match=r"raised RateLimitError \(status 429\)") as caught:
         await asked("?", [RateLimitError("secret")])
+    assert caught.value.status_code == 429
 
 
 async def test_a_tool_that_fails_does_not_end_the_turn():

@@ -4,8 +4,8 @@ In: a ``Conversation``, then what the vendor sends, streamed or whole, as object
 plain dicts. Out: keyword arguments, then items for ``AnswerAssembler``.
 
 - Attached material becomes ``documents``, what tools brought becomes documents in their messages:
-  one for every block or page where a source is cited so, else one for all of it. What is cited is
-  recognised by the id that was sent.
+  one for every page or block, unless a source is cited as a whole. What is cited is recognised by
+  the id that was sent.
 - Offsets count characters of the answer (the documentation says of the source: it is wrong), from
   where the content begins; ``text`` are the words of the answer that should stand there.
 - Citations of plans and of thinking have offsets in other texts than the answer: left out.
@@ -13,9 +13,7 @@ plain dicts. Out: keyword arguments, then items for ``AnswerAssembler``.
 """
 
 from collections.abc import Iterator
-from typing import Any
-
-import attrs
+from typing import Any, TypeAlias
 
 from ..conversation.tool_definitions import function_tools, with_tools
 from ..conversation.turns import (
@@ -36,11 +34,10 @@ from ..events import (
     SourceFacts,
     TextRange,
 )
-from ..model import CitationLocation, CitationLocationBlock, CitationLocationPage
 from ..prompts.neutral import one_line
-from ..sources import Granularity, RegisteredSource
+from ..sources import RegisteredSource
 from .chunks import field, items, number, text
-from .sent_material import SentMaterial, pieces_of, shown_text, url_or_path
+from .sent_material import CitedPiece, SentMaterial, cited_pieces, url_or_path
 from .tool_calls import ToolCalls, function_call
 
 __all__ = ("Cohere",)
@@ -51,16 +48,7 @@ _TEXTS = {"content-start", "content-delta"}
 _CALLS = {"tool-call-start", "tool-call-delta"}
 _BROKEN = ("ERROR", "TIMEOUT")  # how reasons begin that are no end of an answer
 
-
-@attrs.frozen(kw_only=True)
-class _Piece:
-    """What is sent as one document: a source, or a block or page of one."""
-
-    source: RegisteredSource
-    id: str
-    shown: str
-    words: str | None = None
-    location: CitationLocation | None = None
+_Sent: TypeAlias = tuple[RegisteredSource, CitedPiece, int]  # the last is the number of the source
 
 
 class Cohere:
@@ -87,7 +75,7 @@ class Cohere:
 
     def __init__(self) -> None:
         self._sent = SentMaterial()
-        self._pieces: dict[str, tuple[_Piece, int]] = {}  # by the id that Cohere was given
+        self._pieces: dict[str, _Sent] = {}  # by the id that Cohere was given
         self._outputs: dict[tuple[str, str], str] = {}  # such ids, by call and place in its result
         self._tools: dict[str, str] = {}  # names, by call
         self._begin()
@@ -157,15 +145,17 @@ class Cohere:
     def _documents(self, material: Material) -> Iterator[dict[str, Any]]:
         """Give the documents of ``material``, under the same ids however often it is sent."""
         place: int | None = None
-        for piece in _pieces(material.source) if material.has_text else ():
-            name, copies = piece.id, 1
-            while name in self._pieces and self._pieces[name][0] != piece:
+        source = material.source
+        for piece in cited_pieces(source) if material.has_text else ():
+            wanted = f"{source.id}-{piece.name}" if piece.name else source.id
+            name, copies = wanted, 1
+            while name in self._pieces and self._pieces[name][:2] != (source, piece):
                 copies += 1  # sources of another registry may have the same ids
-                name = f"{piece.id}-{copies}"
+                name = f"{wanted}-{copies}"
             if name not in self._pieces:
                 place = self._sent.add(material) if place is None else place
-                self._pieces[name] = piece, place
-            document = material.source.document
+                self._pieces[name] = source, piece, place
+            document = source.document
             named = {"title": document.title, "url": document.url, "path": document.path}
             data = {key: one_line(value) for key, value in named.items() if value}
             yield {"id": name, "data": {**data, "snippet": piece.shown}}
@@ -245,7 +235,7 @@ class Cohere:
                 yield AnswerCitation(
                     source=facts,
                     place=place,
-                    cited_text=piece.words if piece else None,
+                    cited_text=piece.cited_text if piece else None,
                     location=piece.location if piece else None,
                     metadata={key: value for key, value in metadata.items() if value},
                 )
@@ -268,13 +258,13 @@ class Cohere:
             expected=words,
         )
 
-    def _source(self, source: object) -> tuple[SourceFacts | None, _Piece | None]:
+    def _source(self, source: object) -> tuple[SourceFacts | None, CitedPiece | None]:
         """Return what is known of a source, and the piece that was sent, if it was."""
         kind, name = text(source, "type"), text(source, "id") or ""
         call, _, output = name.rpartition(":")
         sent = self._pieces.get(name) or self._pieces.get(self._outputs.get((call, output), ""))
         if sent is not None:
-            piece, place = sent
+            _, piece, place = sent
             return self._sent.facts(place, provider=_PROVIDER, kind="document"), piece
         if kind == "tool":
             # Of several results of one call, those without an address are one source.
@@ -288,30 +278,6 @@ class Cohere:
             return None, None
         provider = "client" if kind == "tool" else _PROVIDER
         return SourceFacts(provider=provider, key=key, title=title, url=url, path=path), None
-
-
-def _pieces(source: RegisteredSource) -> Iterator[_Piece]:
-    """Cut a source as it is cited; a line is too short to be a document."""
-    document = source.document
-    if source.granularity not in {Granularity.BLOCK, Granularity.PAGE}:
-        yield _Piece(source=source, id=source.id, shown=shown_text(source))
-        return
-    pieces = pieces_of(source)
-    for place, shown in zip(pieces.numbers, pieces.texts, strict=True):
-        start, end = (document.pages if pieces.by_page else document.blocks)[place]
-        location: CitationLocation = (
-            CitationLocationPage(start_page=place + 1, end_page=place + 1)
-            if pieces.by_page
-            else CitationLocationBlock(start_block=place, end_block=place + 1)
-        )
-        kind = "page" if pieces.by_page else "block"
-        yield _Piece(
-            source=source,
-            id=f"{source.id}-{kind}{place}",
-            shown=shown,
-            words=document.content[start:end],
-            location=location,
-        )
 
 
 def _failure(error: object) -> AnswerFailure:

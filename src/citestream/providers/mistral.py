@@ -5,7 +5,7 @@ conversations, as objects of its SDK or as plain dicts. Out: keyword arguments o
 then items for ``AnswerAssembler``.
 
 - Mistral cites what a tool returned as an object of JSON, by its keys. So sources of tools are sent
-  as one, in pieces where they are cited by block or page. Attachments are shown with markers.
+  as one, in pieces unless they are cited as wholes. Attachments are shown with markers.
 - A reference cites what stands before it, a point; thinking is no part of the answer.
 - Calls come whole or in pieces, in chat and in conversations; what Mistral runs itself is none.
 - An id may be a number in one chunk and a string in the next. What it means is in what was sent, or
@@ -40,15 +40,14 @@ from ..events import (
     SourceFacts,
     TextRange,
 )
-from ..model import CitationLocation, CitationLocationBlock, CitationLocationPage
+from ..model import CitationLocation
 from ..offsets import utf16_length, well_formed
 from ..prompts import PromptOptions, neutralise
 from ..prompts.neutral import one_line
-from ..sources import Granularity
 from ..wire import encode_json
 from .chunks import field, items, number, text
 from .openai_annotations import joined
-from .sent_material import SentMaterial, pieces_of, shown_text
+from .sent_material import SentMaterial, cited_pieces
 from .tool_calls import ToolCalls, function_call
 
 __all__ = ("Mistral",)
@@ -161,13 +160,20 @@ class Mistral:
         facts = SentMaterial([material]).facts(0, provider=_PROVIDER, kind="reference")
         named = {"title": document.title, "url": document.url, "source": document.path}
         told = {name: one_line(value) for name, value in named.items() if value}
-        for words, reference in _pieces(material, facts):
+        for piece in cited_pieces(source):
             key = str(self._sent)
             self._sent += 1
-            metadata = {"referenceId": key, "citableSourceId": source.id, **reference.metadata}
+            metadata: dict[str, Any] = {"referenceId": key, "citableSourceId": source.id}
+            if piece.characters is not None:
+                metadata["charRange"] = [*piece.characters]
             if key not in self._sources:
-                self._known[key] = attrs.evolve(reference, metadata=metadata)
-            yield key, {**told, "snippets": [[words]]}
+                self._known[key] = _Reference(
+                    source=facts,
+                    cited_text=piece.cited_text,
+                    location=piece.location,
+                    metadata=metadata,
+                )
+            yield key, {**told, "snippets": [[piece.shown]]}
 
     # -- reading
 
@@ -289,32 +295,6 @@ def _tool_reference(chunk: object) -> _Reference:
     source = SourceFacts(provider=_PROVIDER, key=("tool", tool, title), title=title, url=url)
     told = {"tool": tool, "description": text(chunk, "description")}
     return _Reference(source=source, metadata={n: one for n, one in told.items() if one})
-
-
-def _pieces(material: Material, facts: SourceFacts) -> Iterator[tuple[str, _Reference]]:
-    """Give what is sent of ``material`` on its own, and what each piece of it means."""
-    source, document = material.source, material.source.document
-    if source.granularity not in {Granularity.BLOCK, Granularity.PAGE}:
-        yield shown_text(source), _Reference(source=facts)
-        return
-    pieces = pieces_of(source)
-    ranges = document.pages if pieces.by_page else document.blocks
-    for words, place in zip(pieces.texts, pieces.numbers, strict=True):
-        start, end = ranges[place]
-        location: CitationLocation = (
-            CitationLocationPage(start_page=place + 1, end_page=place + 1)
-            if pieces.by_page
-            else CitationLocationBlock(start_block=place, end_block=place + 1)
-        )
-        yield (
-            words,
-            _Reference(
-                source=facts,
-                cited_text=document.content[start:end],
-                location=location,
-                metadata={"charRange": [start, end]},
-            ),
-        )
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ Deliberately elsewhere: what a conversation is (``conversation``), places in the
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import attrs
@@ -27,8 +27,10 @@ from ..sources import Granularity, RegisteredSource
 from ..sources.workspace_paths import relative_path
 
 __all__ = (
+    "CitedPiece",
     "SentMaterial",
     "SourcePieces",
+    "cited_pieces",
     "page_location",
     "pieces_of",
     "shown_text",
@@ -67,6 +69,48 @@ def pieces_of(source: RegisteredSource, /) -> SourcePieces:
         numbers=tuple(number for number, _ in kept),
         by_page=by_page,
     )
+
+
+@attrs.frozen(kw_only=True)
+class CitedPiece:
+    """What is sent to be cited as a whole, and what that means.
+
+    ``name`` tells the pieces of a source apart, "" for all of it. ``characters`` is where the piece
+    stands, from 0, with an exclusive end. All but ``shown`` is None for the source as a whole.
+    """
+
+    shown: str
+    name: str = ""
+    characters: tuple[int, int] | None = None
+    cited_text: str | None = None
+    location: CitationLocation | None = None
+
+
+def cited_pieces(source: RegisteredSource, /) -> Iterator[CitedPiece]:
+    """Cut ``source`` for vendors that cite by what they were sent, not by a place in it.
+
+    Into pages or blocks, where it is cited so. Where it is cited by line into blocks too, as a line
+    is too short to be understood alone; their place is a range of characters, as that of lines.
+    """
+    pieces = pieces_of(source)
+    if source.granularity is Granularity.DOCUMENT or not pieces.numbers:
+        yield CitedPiece(shown=shown_text(source))
+        return
+    document = source.document
+    for place, shown in zip(pieces.numbers, pieces.texts, strict=True):
+        start, end = (document.pages if pieces.by_page else document.blocks)[place]
+        location: CitationLocation = CitationLocationBlock(start_block=place, end_block=place + 1)
+        if pieces.by_page:
+            location = CitationLocationPage(start_page=place + 1, end_page=place + 1)
+        elif source.granularity is Granularity.LINE:
+            location = CitationLocationChar(start_index=start, end_index=end)
+        yield CitedPiece(
+            shown=shown,
+            name=f"{'page' if pieces.by_page else 'block'}{place}",
+            characters=(start, end),
+            cited_text=document.content[start:end],
+            location=location,
+        )
 
 
 def page_location(start: int | None, end: int | None, /) -> CitationLocationPage | None:

@@ -3,7 +3,7 @@
 Deliberately elsewhere: what is done about them (``work``), what vendors send (``providers``).
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from typing import Any
 
@@ -50,7 +50,25 @@ async def _next(items: AsyncIterator[ProviderItem]) -> ProviderItem | None:
     except CitestreamError as error:
         raise SessionError(str(error), error_type="provider") from error
     except Exception as error:  # whatever a vendor's client raises must not end the session
-        status: Any = getattr(error, "status_code", None)
-        shown = f" (status {status})" if isinstance(status, int) else ""
+        status = _status(error)
+        shown = "" if status is None else f" (status {status})"
         message = f"the provider raised {type(error).__name__}{shown}"
-        raise SessionError(message, error_type="provider") from error
+        raise SessionError(message, error_type="provider", status_code=status) from error
+
+
+def _status(error: Any) -> int | None:  # noqa: ANN401 - the vendor's own
+    """Return the status of HTTP that an error has, as the clients of vendors tell it.
+
+    Google calls it a code, boto3 has it deep in the response. What is none of an error is left out:
+    some clients tell the one of the stream in which an error was reported.
+    """
+    response = getattr(error, "response", None)
+    metadata = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
+    inner = metadata.get("HTTPStatusCode") if isinstance(metadata, Mapping) else None
+    told = (
+        getattr(error, "status_code", None),
+        getattr(error, "code", None),
+        getattr(response, "status_code", None),
+        inner,
+    )
+    return next((one for one in told if isinstance(one, int) and 400 <= one < 600), None)  # noqa: PLR2004

@@ -8,6 +8,7 @@ mean (``providers``), the loop of tools (``work``).
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, unwrap
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -65,7 +66,8 @@ class VendorProvider:
         VendorProvider(providers.Gemini, client.aio.models.generate_content_stream, model="...")
 
     ``call`` may be sync or async, and may return a stream of either kind, a whole answer, or, as
-    Bedrock does, a mapping whose ``stream`` is one. What is sync runs in a worker thread.
+    Bedrock does, a mapping whose ``stream`` is one. What is sync runs in a worker thread, which
+    cannot be interrupted: an answer that is aborted is closed when its next chunk has come.
     """
 
     def __init__(
@@ -126,17 +128,12 @@ async def _chunks(
 ) -> AsyncGenerator[object, None]:
     """Call a vendor's client and give the chunks of its stream, or its whole answer as one."""
     async with AsyncExitStack() as stack:
-        if _is_async(call):
-            result = call(**request)
-        else:
-            # Trio wants no coroutine from a thread: it travels in a list.
-            (result,) = await anyio.to_thread.run_sync(
-                lambda: [call(**request)], abandon_on_cancel=True
-            )
+        worker = _Worker()
+        stack.push_async_callback(worker.leave)
+        result = call(**request) if _is_async(call) else await worker.call(call, request)
         if isawaitable(result):
             result = await result
-        streamed = result["stream"] if isinstance(result, Mapping) and "stream" in result else None
-        stream = result if streamed is None else streamed
+        stream = _stream_of(result)
         if hasattr(stream, "__aenter__"):
             stream = await stack.enter_async_context(stream)
         elif hasattr(stream, "aclose"):
@@ -144,9 +141,9 @@ async def _chunks(
         if hasattr(stream, "__aiter__"):
             async for chunk in stream:
                 yield chunk
-        elif streamed is not None or hasattr(stream, "__next__"):
-            iterator = iter(stream)
-            while (chunk := await _next(iterator)) is not _END:
+        elif stream is not result or hasattr(stream, "__next__"):
+            iterator = worker.iterate(stream)
+            while (chunk := await worker.next(iterator)) is not _END:
                 yield chunk
         else:
             yield stream
@@ -155,8 +152,64 @@ async def _chunks(
 _END = object()
 
 
-async def _next(iterator: Iterator[object]) -> object:
-    return await anyio.to_thread.run_sync(next, iterator, _END, abandon_on_cancel=True)
+class _Worker:
+    """Runs what is sync in threads, one call after the other.
+
+    A thread cannot be stopped. What it works on when nobody wants it any more is closed once it
+    returns, by the thread itself: to close what another thread reads waits for that one.
+    """
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+        self._left = False
+        self._stream: Any = None
+
+    async def call(self, call: Callable[..., Any], request: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the vendor's own
+        def opened() -> object:
+            result = call(**request)
+            self._stream = _stream_of(result)
+            return result
+
+        return await self._run(opened)
+
+    def iterate(self, stream: Any) -> Iterator[object]:  # noqa: ANN401 - the vendor's own
+        self._stream = stream
+        return iter(stream)
+
+    async def next(self, iterator: Iterator[object]) -> object:
+        return await self._run(lambda: next(iterator, _END))
+
+    async def leave(self) -> None:
+        """Close what is open, now or when the thread that works on it returns."""
+        self._left = True
+        if self._stream is not None and self._turn.acquire(blocking=False):
+            self._turn.release()
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._close)
+
+    async def _run(self, work: Callable[[], object]) -> Any:  # noqa: ANN401 - the vendor's own
+        # Trio wants no coroutine from a thread: it travels in a list.
+        (result,) = await anyio.to_thread.run_sync(self._work, work, abandon_on_cancel=True)
+        return result
+
+    def _work(self, work: Callable[[], object]) -> list[object]:
+        try:
+            with self._turn:
+                return [_END if self._left else work()]
+        finally:
+            if self._left:
+                self._close()
+
+    def _close(self) -> None:
+        # What is async is closed by whoever awaits it, in its loop.
+        if not hasattr(self._stream, "__aiter__") and hasattr(self._stream, "close"):
+            self._stream.close()
+
+
+def _stream_of(result: Any) -> Any:  # noqa: ANN401 - the vendor's own
+    """Return what a client gave, or the stream in it, as in Bedrock's."""
+    stream = result.get("stream") if isinstance(result, Mapping) else None
+    return result if stream is None else stream
 
 
 def _is_async(call: Callable[..., Any]) -> bool:

@@ -75,7 +75,9 @@ class Question:
                 self.answer = event
             elif isinstance(event.data, SessionErrorData) and self.error is None:
                 data = event.data
-                self.error = SessionError(data.message, error_type=data.error_type)
+                self.error = SessionError(
+                    data.message, error_type=data.error_type, status_code=data.status_code
+                )
 
 
 class Work:
@@ -178,7 +180,7 @@ class Work:
             await self._intake.tell(self._event(SessionEventType.SESSION_ERROR, failed))
             await self._intake.tell(self._event(SessionEventType.SESSION_IDLE, SessionIdleData()))
         except CitestreamError as error:
-            await self._fail(question, str(error), type(error).__name__)
+            await self._fail(question, SessionError(str(error), error_type=type(error).__name__))
             question.error = error
             await self._end(question)
 
@@ -197,7 +199,7 @@ class Work:
             asked = await self._turn(question, number)
         if asked:
             message = f"max_tool_rounds: at most {most}, and the model asked for more"
-            await self._fail(question, message, "limit")
+            await self._fail(question, SessionError(message, error_type="limit"))
         await self._end(question)
 
     async def _turn(self, question: Question, number: int) -> tuple[Any, ...]:
@@ -255,7 +257,7 @@ class Work:
                         if one.agent_id is None and isinstance(one.data, AssistantMessageData):
                             requests = one.data.tool_requests or ()
         except SessionError as error:
-            await self._fail(question, str(error), error.error_type)
+            await self._fail(question, error)
             question.error = error
         if question.error is not None:
             await self._interrupt(question)
@@ -295,8 +297,10 @@ class Work:
         data = SessionIdleData(aborted=aborted or None)
         await self._take(question, SessionEventType.SESSION_IDLE, data)
 
-    async def _fail(self, question: Question, message: str, error_type: str | None) -> None:
-        data = SessionErrorData(message=message, error_type=error_type)
+    async def _fail(self, question: Question, error: SessionError) -> None:
+        data = SessionErrorData(
+            message=str(error), error_type=error.error_type, status_code=error.status_code
+        )
         await self._take(question, SessionEventType.SESSION_ERROR, data)
 
     async def _take(
