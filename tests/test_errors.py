@@ -31,7 +31,10 @@ AT = {"path": "$.a", "expected": "a string", "got": "5"}
         (errors.SessionInUseError("in use"), errors.StoreError, "in use"),
         (errors.SessionFenced("fenced"), errors.StoreError, "fenced"),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
+    ids=[
+        *("state", "option", "model", "limit", "decode", "encode", "session", "session, whole"),
+        *("store", "busy", "not found", "exists", "in use", "fenced"),
+    ],
 )
 def test_each_kind_has_one_root_and_the_builtin_that_callers_catch(error, base, text):
     assert isinstance(error, errors.CitestreamError)
