@@ -69,10 +69,10 @@ class Intake:
         Returns False, and has done nothing, for an event that has to wait.
         """
         stream = stream_of(event)
-        at_once = stream is not None and not self._past and not self._order.locked()
-        if at_once:
-            self._stream(event, stream)
-        return at_once
+        if stream is None or self._past or self._calls or self._order.locked():
+            return False
+        self._stream(event, stream)
+        return True
 
     async def keep(self, event: SessionEvent, /) -> list[SessionEvent]:
         """Do what ``take`` does, but for giving out."""
@@ -82,6 +82,7 @@ class Intake:
             async with self._order:
                 await self._recall()
                 if stream is not None:
+                    await self._keep_registered()
                     given = self._stream(event, stream)
                 elif await self._kept(event):
                     given = self._read(event)
@@ -144,23 +145,24 @@ class Intake:
 
     async def close(self) -> None:
         """Keep what is not kept yet and let others have the session."""
+        await self._keep_registered()
         if self._journal is not None:
-            registered = self._registered()
-            if registered:
-                await self._journal.append(registered)
             await self._journal.close()
 
     # -- inside
+
+    async def _keep_registered(self) -> None:
+        registered = self._registered()
+        if registered and self._journal is not None:
+            await self._journal.append(registered)
 
     async def _kept(self, event: SessionEvent) -> bool:
         """Keep an event that stays; tell whether it is new."""
         registered = self._registered()
         return self._journal is None or await self._journal.append([*registered, event])
 
-    def _stream(self, event: SessionEvent, stream: str | None) -> list[SessionEvent]:
+    def _stream(self, event: SessionEvent, stream: str) -> list[SessionEvent]:
         if self._journal is not None:
-            for registered in self._registered():
-                self._journal.accept(registered, None)
             self._journal.accept(event, stream)
         self._reading.note(event)
         given = self._reading.process(event)

@@ -69,7 +69,7 @@ def _ends(event: SessionEvent) -> tuple[str, ...]:
     return (_TURN,) if isinstance(data, ending) else ()
 
 
-_Waiting: TypeAlias = tuple[SessionEvent, str | None, list[str]]
+_Waiting: TypeAlias = tuple[SessionEvent, str, list[str]]
 """An event, what it is a piece of, and its text with that of the deltas right behind it."""
 
 
@@ -83,7 +83,7 @@ class Journal:
         self._keeper = keeper
         self._waiting: list[_Waiting] = []
 
-    def accept(self, event: SessionEvent, stream: str | None, /) -> None:
+    def accept(self, event: SessionEvent, stream: str, /) -> None:
         """Take an event that may be lost in a crash. It is kept within FLUSH_SECONDS."""
         waiting = self._waiting
         if not waiting:

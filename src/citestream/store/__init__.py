@@ -4,13 +4,18 @@
 sessions as long as the process lives, ``sqlite`` in a file. What events mean is of no concern here.
 """
 
+from .memory import MemoryStore
 from .protocol import Store
 from .records import EventRecord, Lease, ResumeMode, SessionRecord, StoredEvent
+from .sqlite import SQLiteOptions, SQLiteStore
 
 __all__ = (
     "EventRecord",
     "Lease",
+    "MemoryStore",
     "ResumeMode",
+    "SQLiteOptions",
+    "SQLiteStore",
     "SessionRecord",
     "Store",
     "StoredEvent",

@@ -69,6 +69,7 @@ class Store(Protocol):
     def accept(self, lease: Lease, events: Sequence[EventRecord], /) -> None:
         """Take pieces of streams, to be kept in order before whatever is appended later.
 
+        Nobody looks whether they are there already: a piece that is accepted twice is kept twice.
         A crash may lose those of the last moment. What goes wrong is reported by the next
         ``append`` of this lease.
         """

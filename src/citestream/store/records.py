@@ -27,6 +27,22 @@ def _json(_instance: object, _attribute: object, value: Any) -> None:  # noqa: A
         raise OptionError(f"body: wanted JSON in ASCII, got {brief(value)}")
 
 
+def _stream(_instance: object, _attribute: object, value: Any) -> None:  # noqa: ANN401 - as above
+    if value is not None and (not isinstance(value, str) or not value):
+        raise OptionError(f"stream: wanted a text or None, got {brief(value)}")
+
+
+def _ends(instance: "EventRecord", _attribute: object, value: Any) -> None:  # noqa: ANN401 - as above
+    if value == ():
+        return
+    if not isinstance(value, tuple) or not all(isinstance(name, str) and name for name in value):
+        raise OptionError(f"ends: wanted a tuple of texts, got {brief(value)}")
+    if instance.stream is not None:
+        raise OptionError(
+            f"ends: what ends streams stays, but this is a piece of {brief(instance.stream)}"
+        )
+
+
 def _name() -> Any:  # noqa: ANN401 - an attrs field
     return attrs.field(validator=_text)
 
@@ -38,14 +54,14 @@ class EventRecord:
     ``event_id`` makes a repeated append harmless: what is there already stays as it is.
     ``stream`` names what the event is a piece of, such as the deltas of one message; None is an
     event that stays. ``ends`` names the streams that it completes: their pieces are dropped in the
-    transaction that keeps it.
+    transaction that keeps it. Only an event that stays may end streams.
     """
 
     event_id: str = _name()
     type: str = _name()
     body: str = attrs.field(validator=_json, repr=False)
-    stream: str | None = None
-    ends: tuple[str, ...] = ()
+    stream: str | None = attrs.field(default=None, validator=_stream)
+    ends: tuple[str, ...] = attrs.field(default=(), validator=_ends)
 
 
 @attrs.frozen(kw_only=True)
@@ -65,10 +81,14 @@ class StoredEvent:
 
 @attrs.frozen(kw_only=True)
 class Lease:
-    """The right to write to one session, until someone else takes it: ``epoch`` then rises."""
+    """The right to write to one session, until someone else takes it: ``epoch`` then rises.
+
+    ``key`` is the store's own name of the session: one that is deleted and made anew has another.
+    """
 
     session_id: str
     epoch: int
+    key: int = attrs.field(default=0, repr=False)
 
 
 @attrs.frozen(kw_only=True)
