@@ -718,7 +718,7 @@ def test_other_models_are_shown_what_tools_returned():
     pages = material(from_pages(["One."]), granularity=Granularity.PAGE, origin="tool")
     call = ToolTurn(call_id="t1", name="look", text="A hit", materials=(pages,))
     conversation = Conversation(turns=(call,), system="Be brief.")
-    request = sent(conversation, Bedrock(prompt=OPTIONS), model=NOVA)
+    request = sent(conversation, model=NOVA, options=OPTIONS)
     *_, result = request["messages"]
     shown = {"text": render_tool_result([pages.source], options=OPTIONS)}
     assert result["content"][0]["toolResult"]["content"] == [{"text": "A hit"}, shown]

@@ -3,12 +3,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from citestream import ModelError, SessionError, SessionOptions, SourceRegistry
+from citestream import (
+    ModelError,
+    SessionError,
+    SessionEvent,
+    SessionEventType,
+    SessionOptions,
+    SourceRegistry,
+)
 from citestream.conversation import Conversation
-from citestream.events import AnswerFailure, AnswerText
+from citestream.events import AnswerFailure, AnswerText, SessionErrorData
 from citestream.session.asking import ask_model
 from citestream.session.provider import Exchange
-from scripted import Scripted, answer, kinds, texts
+from scripted import Scripted, answer, texts
 
 pytestmark = pytest.mark.anyio
 EXCHANGE = Exchange(conversation=Conversation(turns=()), sources=SourceRegistry())
@@ -95,7 +102,9 @@ async def test_the_status_of_an_error_is_told(about, told):
     assert str(error) == f"the provider raised RefusedError{told}"
 
 
-async def test_a_failure_that_is_reported_is_an_event():
-    seen, error = await events_of(Scripted([AnswerFailure(message="overloaded")]))
-    assert error is None
-    assert kinds(seen) == ["session.error"]
+async def test_a_failure_that_is_reported_is_raised_and_an_event_passes():
+    _, error = await events_of(Scripted([AnswerFailure(message="overloaded", error_type="busy")]))
+    assert (str(error), error.error_type) == ("overloaded", "busy")
+    data = SessionErrorData(message="overloaded")
+    event = SessionEvent(type=SessionEventType.SESSION_ERROR, data=data)
+    assert await events_of(Scripted([event])) == ([event], None)

@@ -64,6 +64,11 @@ async def test_what_a_dead_writer_left_is_complete_as_far_as_it_came():
         async with client_of(store=store) as (other, _):
             again = await other.resume_session(session.session_id, enable_citations=True)
             *_, cut = await again.get_events()
+            async with other.follow(session.session_id) as late:
+                async for one in late:
+                    if kinds([one.event]) == ["session.idle"]:
+                        assert one.event.data.aborted
+                        break
             assert cut.data.extra["interrupted"] is True
             assert cut.data.content == "Meals are paid. And then"
             assert cut.data.citations.spans[0].references[0].cited_text == "Meals are paid."

@@ -117,6 +117,7 @@ async def test_registrations_are_kept_with_the_event_that_follows():
         await again.intake.close()
         assert [row.type for row in (await store.read("s"))[4:]] == [
             "assistant.message",
+            "session.idle",
             SOURCES,
         ]
 

@@ -4,15 +4,19 @@ from contextlib import asynccontextmanager
 from functools import partial, wraps
 
 import anyio
+import attrs
 import pytest
 
 from citestream import OfflineProvider, OptionError, SourceRegistry, VendorProvider, providers
 from citestream.conversation import Conversation, UserTurn
 from citestream.events import AnswerText
+from citestream.markers import DEFAULT_SYNTAX, LINES, PAGES
+from citestream.prompts import PromptOptions
 from citestream.session.provider import Exchange
-from citestream.sources import Granularity, from_text
+from citestream.sources import Granularity, from_pages, from_text
 
 pytestmark = pytest.mark.anyio
+PAGED = attrs.evolve(DEFAULT_SYNTAX, locators=(LINES, PAGES))
 
 
 class Vendor:
@@ -58,7 +62,8 @@ class Stream:
 def asking(question="?", registry=None):
     turns = (UserTurn(text=question),)
     sources = SourceRegistry() if registry is None else registry
-    return Exchange(conversation=Conversation(turns=turns), sources=sources)
+    conversation = Conversation(turns=turns)
+    return Exchange(conversation=conversation, sources=sources, question=question)
 
 
 async def told(provider, exchange=None):
@@ -259,6 +264,23 @@ async def test_what_is_async_is_not_closed_in_a_thread():
     assert stream.left
 
 
+async def test_a_vendor_that_is_shown_markers_is_told_their_syntax():
+    class Shown(Vendor):
+        def request(self, _conversation, /, *, options=None, **arguments):
+            return {"options": options} | arguments
+
+    asked = []
+
+    def call(**request):
+        asked.append(request)
+        return Whole()
+
+    paged = attrs.evolve(asking(), syntax=PAGED)
+    await told(VendorProvider(Shown, call), paged)
+    await told(VendorProvider(Shown, call, options=5), paged)
+    assert [one["options"] for one in asked] == [PromptOptions(syntax=PAGED), 5]
+
+
 @pytest.mark.parametrize(("vendor", "call"), [(1, print), (Vendor, None)])
 def test_misuse_is_refused(vendor, call):
     with pytest.raises(OptionError, match="wanted a callable"):
@@ -274,6 +296,10 @@ async def test_offline_it_quotes_the_sources():
     registry.add(from_text("Taxis are paid on Sundays."), granularity=Granularity.LINE)
     events = await told(provider, asking("When are taxis paid?", registry))
     assert "Sundays" in events[-1].data.content
+    pages = attrs.evolve(asking("Is alcohol paid?", registry), syntax=PAGED)
+    registry.add(from_pages(["Alcohol is never paid."]), granularity=Granularity.PAGE)
+    events = await told(provider, pages)
+    assert "\ue202P1\ue201" in events[-1].data.content
     nothing = Exchange(conversation=Conversation(turns=()), sources=SourceRegistry())
     assert await told(provider, nothing)
 

@@ -24,6 +24,7 @@ from citestream import (
 )
 from citestream.events import AnswerFailure, AnswerText, AssistantMessageData
 from citestream.providers import AssistantTurn, UserTurn
+from citestream.sources import Granularity, from_text
 from scripted import MARK, answer, call, client_of, kinds, texts
 
 pytestmark = pytest.mark.anyio
@@ -207,6 +208,34 @@ async def test_offline_a_question_is_answered_too(tmp_path):
         cited = [one.references[0].cited_text for one in event.data.citations.spans]
         assert "Alcohol is not." in cited
         assert event.parent_id
+
+
+async def test_what_the_application_registers_is_told_to_the_model_once():
+    async with client_of(answer("One."), answer("Two."), answer("Three.")) as (client, provider):
+        session = await client.create_session(enable_citations=True)
+        first = session.sources.add(from_text("Meals are paid."))
+        await session.send_and_wait("1?")
+        second = session.sources.add(from_text("Taxis are not."))
+        await session.send_and_wait("2?")
+        await session.send_and_wait("3?")
+        turns = provider.asked[-1].conversation.turns
+        assert [[one.source for one in turn.materials] for turn in turns[::2]] == [
+            [first],
+            [second],
+            [],
+        ]
+
+
+async def test_pages_are_cited_where_the_syntax_can_say_so(tmp_path):
+    pdf = Path(__file__).parents[1] / "data" / "handbook.pdf"
+    (tmp_path / "handbook.pdf").write_bytes(pdf.read_bytes())
+    attached = [{"type": "file", "path": "handbook.pdf"}]
+    for options, granularity in ((None, Granularity.PAGE), (SessionOptions(), Granularity.LINE)):
+        async with client_of(answer("x"), working_directory=tmp_path) as (client, provider):
+            session = await client.create_session(enable_citations=True, options=options)
+            await session.send_and_wait("?", attachments=attached)
+            (material,) = provider.asked[0].conversation.turns[0].materials
+            assert material.source.granularity is granularity
 
 
 # -- what goes wrong

@@ -63,9 +63,8 @@ class Bedrock:
     """One exchange with the Converse API.
 
     ``claude`` says whether the model is one, where its id does not tell (as that of an application
-    inference profile); without it and without a request it counts as another. ``prompt`` is for the
-    models that are shown markers. ``max_documents`` and ``max_document_bytes`` are limits of the
-    service, which change.
+    inference profile); without it and without a request it counts as another. ``max_documents`` and
+    ``max_document_bytes`` are limits of the service, which change.
 
     >>> exchange = Bedrock()
     >>> [item.text for item in exchange.decode({
@@ -78,12 +77,10 @@ class Bedrock:
         self,
         *,
         claude: bool | None = None,
-        prompt: PromptOptions = DEFAULT_OPTIONS,
         max_documents: int = MAX_DOCUMENTS,
         max_document_bytes: int = MAX_DOCUMENT_BYTES,
     ) -> None:
         self._claude = claude
-        self._prompt = prompt
         self._limits = DocumentLimits(count=max_documents, size=max_document_bytes)
         self._model: str | None = None
         self._documents = SentMaterial()
@@ -119,22 +116,26 @@ class Bedrock:
         *,
         model: str,
         max_tokens: int | None = None,
+        options: PromptOptions = DEFAULT_OPTIONS,
         **arguments: Any,  # noqa: ANN401 - the client's own
     ) -> dict[str, Any]:
         """Return the arguments of ``converse`` and ``converse_stream``.
 
         For Claude, attachments are sent as documents and what tools returned as search results.
-        What has no text (and is no PDF) is left out, since the service refuses it. ``arguments``
-        are passed on; ``inferenceConfig`` and the tools of ``toolConfig`` join what is sent anyway.
+        What has no text (and is no PDF) is left out, since the service refuses it. To other models
+        material is shown as ``options`` say, but for its kind and how finely it is cited.
+        ``arguments`` are passed on; ``inferenceConfig`` and the tools of ``toolConfig`` join what
+        is sent anyway.
 
-        Raises LimitError for more or larger documents than the service takes.
+        Raises LimitError for more or larger documents than the service takes, OptionError where the
+        syntax lacks the locators of a source.
         """
         self._model = model
         sent = BedrockMessages(limits=self._limits)
         if self._is_claude:
             sent.add_native(conversation)
         else:
-            sent.add_shown(conversation, options=self._prompt)
+            sent.add_shown(conversation, options=options)
         self._documents, self._results = sent.documents, sent.results
         request: dict[str, Any] = {"modelId": model, "messages": sent.messages}
         if sent.system:

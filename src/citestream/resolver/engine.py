@@ -147,8 +147,9 @@ class Resolver:
         if answer.content != data.content or answer.citations != data.citations:
             data = attrs.evolve(data, content=answer.content, citations=answer.citations)
             event = attrs.evolve(event, data=data)
-        # A message that calls tools is not the answer yet: it need not cite anything.
-        issues = [i for i in answer.issues if i.kind != "uncited" or not data.tool_requests]
+        # A message that calls tools or was cut off is not the answer: it need not cite anything.
+        partial = data.tool_requests or data.extra.get("interrupted")
+        issues = [i for i in answer.issues if i.kind != "uncited" or not partial]
         warnings = [
             _warning(event, number, f"citation.{issue.kind}", issue.message, _details(data, issue))
             for number, issue in enumerate(issues)

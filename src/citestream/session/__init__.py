@@ -16,7 +16,7 @@
 What an event becomes is decided in ``citestream.resolver``.
 """
 
-from .client import Client, SessionMetadata
+from .client import Client, SessionMetadata, SessionSettings
 from .decoding import UpstreamEvent
 from .delivery import EventHandler
 from .eventstream import EventBuffer, EventStream
@@ -38,6 +38,7 @@ __all__ = (
     "Session",
     "SessionMetadata",
     "SessionOptions",
+    "SessionSettings",
     "UpstreamEvent",
     "VendorProvider",
 )

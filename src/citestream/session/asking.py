@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, aclosing
 from typing import Any
 
 from ..errors import CitestreamError, SessionError
-from ..events import AssistantMessageData, SessionErrorData, SessionEvent
+from ..events import AnswerFailure, AssistantMessageData, SessionErrorData, SessionEvent
 from ..resolver import AnswerAssembler
 from .options import SessionOptions
 from .provider import Exchange, Provider, ProviderItem
@@ -23,9 +23,9 @@ async def ask_model(
 ) -> AsyncGenerator[SessionEvent, None]:
     """Give the events of one answer, until its message.
 
-    Raises SessionError for whatever the provider raises, and for an answer without an end. What
-    strangers raise may hold keys and words of the user: the error names its type, and is caused by
-    it.
+    Raises SessionError for a failure that the vendor reports, for whatever the provider raises, and
+    for an answer without an end. What strangers raise may hold keys and words of the user: the
+    error names its type, and is caused by it.
     """
     assembler = AnswerAssembler(options.citations)
     complete = False
@@ -34,6 +34,8 @@ async def ask_model(
         if isinstance(items, AsyncGenerator):
             await stack.enter_async_context(aclosing(items))
         while (item := await _next(items)) is not None:
+            if isinstance(item, AnswerFailure):
+                raise SessionError(item.message, error_type=item.error_type)
             events = [item] if isinstance(item, SessionEvent) else assembler.feed(item)
             for event in events:
                 complete = complete or isinstance(

@@ -1,4 +1,4 @@
-"""The client: creates, resumes, lists, follows and deletes the sessions of one store.
+"""The client: creates, resumes, lists, follows, moves and deletes the sessions of one store.
 
 In: a provider that answers, a store that keeps. Out: sessions. Deliberately elsewhere: what a
 session does (``session``), how events are kept (``store``).
@@ -7,7 +7,7 @@ session does (``session``), how events are kept (``store``).
 import logging
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -32,13 +32,16 @@ from ..store import MemoryStore, SessionRecord, Store
 from ..tools.permissions import PermissionHandlerFunction
 from ..tools.tool import Tool
 from ..wire import decode_event
+from .backing import Backing
+from .decoding import UpstreamEvent
 from .delivery import EventHandler
 from .follow import Follower, read_all, stored_events
+from .intake import is_unfinished
 from .journal import Journal, Keeper
-from .options import SessionOptions
+from .options import CLIENT_OPTIONS, SessionOptions
 from .provider import Provider
 from .session import Session
-from .work import Backing
+from .transfer import ImportedSession, export_lines, import_events
 
 __all__ = ("Client", "ResumeChoice", "SessionMetadata", "SessionSettings")
 
@@ -87,7 +90,7 @@ class Client:
     - ``on_permission_request``: who decides whether a tool may run; without it none may but those
       with ``skip_permission``. ``PermissionHandler.approve_all`` lets all run.
     - ``on_event``: a handler that misses nothing, as ``Session.on`` may, which comes later.
-    - ``options``: a SessionOptions.
+    - ``options``: a SessionOptions; without it also pages of PDFs are cited (CLIENT_OPTIONS).
     - ``owner``: to whom the session belongs, where one store has many users.
     """
 
@@ -164,7 +167,7 @@ class Client:
         resumed = await journal.begin(SessionEvent(type=SessionEventType.SESSION_RESUME, data=data))
         backing = Backing(tasks=tasks, journal=journal, past=(*past, resumed), tools=tools)
         session = self._session(session_id, backing, settings)
-        if any(one.stream is not None for one in past):
+        if is_unfinished(past):
             await session.get_events()  # an answer was interrupted: whoever follows is told now
         return session
 
@@ -180,6 +183,42 @@ class Client:
         for session in [one for one in self._sessions if one.session_id == session_id]:
             await self._disconnect(session)
         await self._store.delete(session_id, owner=owner)
+
+    async def import_session(
+        self,
+        events: Iterable[UpstreamEvent] | AsyncIterable[UpstreamEvent],
+        /,
+        *,
+        session_id: str | None = None,
+        owner: str | None = None,
+    ) -> ImportedSession:
+        """Make a new session of the events of a log, such as a ``LogReader`` gives.
+
+        Ids, times, order and unknown events stay as they are. The id of the session is that of the
+        ``session.start`` among the first events, else a random UUID, unless ``session_id`` gives
+        one. As in a live session, what only streams is kept until it is complete: an answer that
+        was cut off is ``interrupted`` when the session is resumed.
+
+        All or nothing: when it raises or is cancelled, no session is left. Raises
+        SessionExistsError, OptionError (also where there is no event), DecodeError for what is no
+        event, StoreError, and what ``events`` raises.
+        """
+        self._running("import_session")
+        return await import_events(
+            self._store, events, session_id=session_id, owner=owner, holder=_holder()
+        )
+
+    def export_session(
+        self, session_id: str, /, *, owner: str | None = None
+    ) -> AsyncGenerator[str, None]:
+        """Return an async iterator over a log of the session: one line of JSON for each event kept.
+
+        The lines are ASCII and have no line's end. The Copilot CLI reads such a log as its own;
+        for it, what follows no event says so, and the start names a version. Reading raises
+        SessionNotFoundError.
+        """
+        self._running("export_session")
+        return export_lines(self._store, session_id, owner=owner)
 
     def follow(
         self,
@@ -251,7 +290,7 @@ class Client:
         session = Session(
             enable_citations=settings.get("enable_citations", False),
             session_id=session_id,
-            options=settings.get("options"),
+            options=settings.get("options") or CLIENT_OPTIONS,
             backing=attrs.evolve(
                 backing,
                 provider=self._provider,

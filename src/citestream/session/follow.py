@@ -22,7 +22,7 @@ from ..errors import OptionError, brief
 from ..events import SessionEvent
 from ..sources import SourceRegistry
 from ..store import Store, StoredEvent
-from .options import SessionOptions
+from .options import CLIENT_OPTIONS, SessionOptions
 from .reading import Reading
 
 __all__ = ("FollowedEvent", "Follower", "read_all", "stored_events")
@@ -90,7 +90,7 @@ class Follower:
         options: SessionOptions | None = None,
     ) -> None:
         self._after = _BEGINNING if after is None else _place(after)
-        citations = (options or SessionOptions()).citations
+        citations = (options or CLIENT_OPTIONS).citations
         sources = SourceRegistry(id_pattern=citations.syntax.id_pattern)
         self._reading = Reading(citations, sources=sources, enable_citations=enable_citations)
         self._store, self._session_id, self._owner = store, session_id, owner

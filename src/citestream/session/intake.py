@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 
-from ..events import SessionEvent
+from ..events import SessionEvent, SessionEventType, SessionIdleData
 from ..sources import SourceRegistry
 from ..sources.registered import Registration
 from ..sources.registrations import dump_registrations
@@ -22,7 +22,24 @@ from .journal import Journal, stream_of
 from .reading import Reading, sources_event
 from .transcript import Transcript
 
-__all__ = ("Intake",)
+__all__ = ("Intake", "is_unfinished")
+
+_ENDS = {
+    kind.value
+    for kind in (
+        SessionEventType.SESSION_IDLE,
+        SessionEventType.SESSION_ERROR,
+        SessionEventType.SESSION_SHUTDOWN,
+        SessionEventType.ABORT,
+    )
+}
+
+
+def is_unfinished(events: Sequence[StoredEvent], /) -> bool:
+    """Tell whether something streams at the end of ``events``, or a question has no end."""
+    asked = SessionEventType.USER_MESSAGE.value
+    last = next((one.type for one in reversed(events) if one.type in {asked, *_ENDS}), None)
+    return last == asked or any(one.stream is not None for one in events)
 
 
 class Intake:
@@ -189,12 +206,17 @@ class Intake:
         return [event]
 
     async def _recall(self) -> None:
-        number = -1
+        unfinished = is_unfinished(self._past)
         for number, _ in enumerate(self._remembering()):
             if number % CHECKPOINT_EVERY == 0:
                 await anyio.lowlevel.checkpoint()
-        if number >= 0 and self._journal is not None:
-            for event in self._reading.interrupted():  # by the death of whoever wrote them
+        if unfinished and self._journal is not None:  # by the death of whoever wrote it
+            idle = SessionEvent(
+                type=SessionEventType.SESSION_IDLE,
+                data=SessionIdleData(aborted=True),
+                ephemeral=True,
+            )
+            for event in (*self._reading.interrupted(), idle):
                 await self._journal.append([event])
                 self._remember(self._reading.recall(event))
 

@@ -5,9 +5,10 @@ from typing import Any
 import attrs
 
 from ..errors import OptionError, brief
+from ..markers import DEFAULT_SYNTAX, LINES, PAGES
 from ..resolver import CitationOptions
 
-__all__ = ("SessionOptions",)
+__all__ = ("CLIENT_OPTIONS", "SessionOptions")
 
 
 def _positive(_instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
@@ -31,3 +32,9 @@ class SessionOptions:
     buffer_size: int = attrs.field(default=1024, validator=_positive)
     system_message: str | None = attrs.field(default=None, repr=False)
     max_tool_rounds: int = attrs.field(default=50, validator=_positive)
+
+
+CLIENT_OPTIONS = SessionOptions(
+    citations=CitationOptions(syntax=attrs.evolve(DEFAULT_SYNTAX, locators=(LINES, PAGES)))
+)
+"""Those of the sessions of a client where none are given: attached PDFs are cited by page."""

@@ -7,7 +7,7 @@ mean (``providers``), the loop of tools (``work``).
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing
-from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, unwrap
+from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, signature, unwrap
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
@@ -16,9 +16,11 @@ import anyio.lowlevel
 import anyio.to_thread
 import attrs
 
-from ..conversation import Conversation, UserTurn
+from ..conversation import Conversation
 from ..errors import OptionError, brief
 from ..events import AnswerItem, SessionEvent, SessionIdleData
+from ..markers import DEFAULT_SYNTAX, MarkerSyntax
+from ..prompts import PromptOptions
 from ..sources import SourceRegistry
 
 if TYPE_CHECKING:
@@ -32,10 +34,16 @@ ProviderItem: TypeAlias = AnswerItem | SessionEvent
 
 @attrs.frozen(kw_only=True)
 class Exchange:
-    """One call of a model: what it is told, and ``sources``, all that may be cited so far."""
+    """One call of a model: what it is told, and ``sources``, all that may be cited so far.
+
+    ``question`` is what the user said last, and nothing else. ``syntax`` is that of the markers
+    which the session reads.
+    """
 
     conversation: Conversation
     sources: SourceRegistry
+    question: str = ""
+    syntax: MarkerSyntax = DEFAULT_SYNTAX
 
 
 class Provider(Protocol):
@@ -49,7 +57,8 @@ class Provider(Protocol):
 
 
 class _Vendor(Protocol):
-    def request(self, conversation: Conversation, /, **arguments: Any) -> dict[str, Any]: ...  # noqa: ANN401
+    @property
+    def request(self) -> Callable[..., dict[str, Any]]: ...
 
     def decode(self, chunk: object, /) -> Iterable[AnswerItem]: ...
 
@@ -68,6 +77,8 @@ class VendorProvider:
     ``call`` may be sync or async, and may return a stream of either kind, a whole answer, or, as
     Bedrock does, a mapping whose ``stream`` is one. What is sync runs in a worker thread, which
     cannot be interrupted: an answer that is aborted is closed when its next chunk has come.
+
+    A vendor that is shown markers is told the syntax of the session, unless ``options`` are given.
     """
 
     def __init__(
@@ -87,7 +98,10 @@ class VendorProvider:
     async def answer(self, exchange: Exchange, /) -> AsyncIterator[ProviderItem]:
         """Give the items of one answer."""
         vendor = self._vendor()
-        request = vendor.request(exchange.conversation, **self._arguments)
+        arguments = self._arguments
+        if "options" in signature(vendor.request).parameters and "options" not in arguments:
+            arguments = arguments | {"options": PromptOptions(syntax=exchange.syntax)}
+        request = vendor.request(exchange.conversation, **arguments)
         async with aclosing(_chunks(self._call, request)) as chunks:
             async for chunk in chunks:
                 for item in vendor.decode(chunk):
@@ -104,20 +118,21 @@ class OfflineProvider:
     def __init__(self, *, options: "ExtractiveOptions | None" = None) -> None:
         self._options = options
         # What a session's sources hold is indexed once, not for every question.
-        self._known: WeakKeyDictionary[SourceRegistry, Extractive] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[SourceRegistry, tuple[Extractive, MarkerSyntax]]
+        self._known = WeakKeyDictionary()
 
     async def answer(self, exchange: Exchange, /) -> AsyncIterator[ProviderItem]:
         """Give the events of one answer. Raises OptionError where the extra is missing."""
         # Who asks a vendor does not pay for all that serves to answer offline.
         from ..providers import Extractive, ExtractiveOptions  # noqa: PLC0415
 
-        sources = exchange.sources
-        if sources not in self._known:
+        sources, syntax = exchange.sources, exchange.syntax
+        known, of = self._known.get(sources, (None, None))
+        if known is None or of != syntax:
             options = self._options or ExtractiveOptions()
-            self._known[sources] = Extractive(sources, options=options)
-        turns = reversed(exchange.conversation.turns)
-        question = next((turn.text for turn in turns if isinstance(turn, UserTurn)), "")
-        for event in self._known[sources].answer(question):
+            known = Extractive(sources, syntax=syntax, options=options)
+            self._known[sources] = known, syntax
+        for event in known.answer(exchange.question):
             if not isinstance(event.data, SessionIdleData):
                 await anyio.lowlevel.checkpoint()
                 yield event

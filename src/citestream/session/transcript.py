@@ -36,7 +36,8 @@ class Transcript:
     """The turns of one session, so far.
 
     ``citing`` says whether material is told as what may be cited; else it is told as text.
-    ``files`` holds attachments that are sent as files, by source id.
+    ``files`` holds attachments that are sent as files, by source id. ``shown`` has the ids of all
+    sources that are told somewhere.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Transcript:
         self._turns: list[Turn] = []
         self._calls: dict[str, int] = {}  # where the turn of a call stands that has no result yet
         self._round = 0
+        self.shown: set[str] = set()
 
     def take(self, event: SessionEvent, /) -> None:
         """Take the next event that is given out."""
@@ -103,6 +105,7 @@ class Transcript:
         *,
         at: int | None = None,
     ) -> None:
+        self.shown.update(source.id for source in sources)
         materials = tuple(self._material(source, origin) for source in sources)
         if self._citing:
             turn = attrs.evolve(turn, materials=materials)

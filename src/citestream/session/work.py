@@ -37,6 +37,7 @@ from ..events import (
     UserMessageData,
 )
 from ..model import Extra
+from ..sources import Granularity
 from ..store import StoredEvent
 from .asking import ask_model
 from .backing import Backing
@@ -50,12 +51,15 @@ __all__ = ("Question", "Work")
 
 
 class Question:
-    """A question and what becomes of it."""
+    """A question and what becomes of it. ``source_ids`` are those of what is attached to it."""
 
-    def __init__(self, data: UserMessageData, files: dict[str, Any], /) -> None:
+    def __init__(
+        self, data: UserMessageData, files: dict[str, Any], source_ids: list[str], /
+    ) -> None:
         self.message_id: str = data.message_id or ""
         self.data = data
         self.files = files
+        self.source_ids = source_ids
         self.begun: anyio.Event = anyio.Event()
         self.done: anyio.Event = anyio.Event()
         self.answer: SessionEvent | None = None
@@ -97,6 +101,7 @@ class Work:
         self._idle.set()
         self._closing = False
         self._last_id: str | None = None
+        self._attached: set[str] = set()
         if backing.following is not None:
             backing.tasks.start_soon(self._observe, backing.following)
 
@@ -213,7 +218,10 @@ class Work:
 
     async def _begin(self, question: Question) -> None:
         self._intake.attach_files(question.files)
-        await self._intake.keep(self._event(SessionEventType.USER_MESSAGE, question.data))
+        ids = [*question.source_ids, *self._untold()]
+        extra = Extra({SOURCE_IDS: ids} if ids else {})
+        data = attrs.evolve(question.data, extra=extra)
+        await self._intake.keep(self._event(SessionEventType.USER_MESSAGE, data))
         question.begun.set()
         await self._intake.deliver()
 
@@ -226,8 +234,10 @@ class Work:
         await self._intake.recall()
         if read:
             self._intake.sources.begin_turn()
+        pages = any(one.unit == "page" for one in self._options.citations.syntax.locators)
         for one in read:
-            source = self._intake.sources.add(one.document, granularity=one.granularity)
+            granularity = one.granularity if pages else Granularity.LINE
+            source = self._intake.sources.add(one.document, granularity=granularity)
             ids.append(source.id)
             if one.data is not None:
                 encoded = b64encode(one.data).decode("ascii")
@@ -236,15 +246,21 @@ class Work:
             content=prompt,
             message_id=str(uuid4()),
             attachments=attachment_payloads(attachments, root=root) or None,
-            extra=Extra({SOURCE_IDS: ids} if ids else {}),
         )
-        return Question(data, files)
+        self._attached.update(ids)
+        return Question(data, files, ids)
+
+    def _untold(self) -> list[str]:
+        """Return the ids of what the application registered and no model was told yet."""
+        told = self._intake.transcript.shown | self._attached
+        return [source.id for source in self._intake.sources.sources if source.id not in told]
 
     async def _ask(self, question: Question) -> tuple[Any, ...]:
         provider = self._provider()
         requests: tuple[Any, ...] = ()
         try:
-            async with aclosing(ask_model(provider, self._exchange(), self._options)) as events:
+            exchange = self._exchange(question)
+            async with aclosing(ask_model(provider, exchange, self._options)) as events:
                 async for event in events:
                     if isinstance(event.data, AssistantMessageDeltaData) and (
                         self._intake.take_at_once(event)
@@ -255,12 +271,11 @@ class Work:
                     question.saw(given)
                     for one in given:
                         if one.agent_id is None and isinstance(one.data, AssistantMessageData):
-                            requests = one.data.tool_requests or ()
+                            requests += one.data.tool_requests or ()
         except SessionError as error:
+            await self._interrupt(question)
             await self._fail(question, error)
             question.error = error
-        if question.error is not None:
-            await self._interrupt(question)
         return requests
 
     def _provider(self) -> Provider:
@@ -268,7 +283,7 @@ class Work:
             raise StateError("send: the client has no provider")
         return self._backing.provider
 
-    def _exchange(self) -> Exchange:
+    def _exchange(self, question: Question) -> Exchange:
         tools = self._backing.tools.values()
         conversation = Conversation(
             turns=self._intake.transcript.turns(),
@@ -280,7 +295,12 @@ class Work:
                 for tool in tools
             ),
         )
-        return Exchange(conversation=conversation, sources=self._intake.sources)
+        return Exchange(
+            conversation=conversation,
+            sources=self._intake.sources,
+            question=question.data.content,
+            syntax=self._options.citations.syntax,
+        )
 
     async def _interrupt(self, question: Question) -> None:
         question.saw(await self._intake.interrupt())
