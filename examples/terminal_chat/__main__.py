@@ -22,7 +22,7 @@ from citestream import (
     VendorProvider,
     providers,
 )
-from citestream.session.client import SessionSettings
+from citestream.session import SessionSettings
 from citestream.sources import from_file
 
 from .chat import Chat

@@ -29,7 +29,7 @@ from citestream import (
     wire,
 )
 from citestream.events import UserMessageData
-from citestream.session.client import SessionSettings
+from citestream.session import SessionSettings
 from citestream.sources import Granularity, SourceDocument
 
 from .screen import Screen, one_line

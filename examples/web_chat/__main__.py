@@ -14,7 +14,7 @@ from citestream import CitestreamError, OptionError, Provider, SQLiteStore
 from citestream.sources import SourceDocument, from_file
 
 from .app import LOCAL_HOSTS, create_app
-from .providers import KEYS, Quoting, vendor
+from .providers import KEYS, Paced, vendor
 from .server import Server
 
 _HANDBOOK = Path(__file__).parents[1] / "handbook.md"
@@ -78,7 +78,7 @@ def _read(path: Path) -> SourceDocument:
 
 def _provider(name: str, model: str | None) -> Provider:
     if name == "offline":
-        return Quoting()
+        return Paced()
     if not model:
         raise OptionError(f"--provider {name}: wanted --model too")
     return vendor(name, model=model)

@@ -32,7 +32,6 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from citestream import (
-    CitationOptions,
     CitestreamError,
     Client,
     DecodeError,
@@ -41,7 +40,6 @@ from citestream import (
     OptionError,
     Provider,
     SessionNotFoundError,
-    SessionOptions,
     StateError,
     Store,
     StoreBusyError,
@@ -53,7 +51,6 @@ from .chats import BusyError, Chats
 from .documents import shown, titled
 from .owners import give_owner, owner_of
 from .protection import Protection
-from .providers import SYNTAX
 from .stream import Streams
 
 __all__ = ("LOCAL_HOSTS", "create_app")
@@ -64,7 +61,6 @@ LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 _STATIC = Path(__file__).with_name("static")
 _LONGEST_BODY = 64 * 1024
 _LONGEST_QUESTION = 8_000
-_OPTIONS = SessionOptions(citations=CitationOptions(syntax=SYNTAX))
 _STATUS: tuple[tuple[type[CitestreamError], int], ...] = (  # the first that fits
     (SessionNotFoundError, 404),
     (StoreBusyError, 503),
@@ -97,7 +93,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with Client(provider=provider, store=kept) as client, anyio.create_task_group() as on:
-            app.state.chats = Chats(client, kept, documents=documents, options=_OPTIONS)
+            app.state.chats = Chats(client, kept, documents=documents)
             on.start_soon(app.state.chats.run)
             yield
             on.cancel_scope.cancel()

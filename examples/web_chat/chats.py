@@ -19,7 +19,6 @@ from citestream import (
     SessionFenced,
     SessionInUseError,
     SessionMetadata,
-    SessionOptions,
     SourceRegistry,
     StateError,
     Store,
@@ -64,12 +63,10 @@ class Chats:
         /,
         *,
         documents: Sequence[SourceDocument],
-        options: SessionOptions,
     ) -> None:
         self._client = client
         self._store = store
         self._documents = documents
-        self._options = options
         self._open: dict[_Key, _Open] = {}
         self._opening = anyio.Lock()
 
@@ -79,9 +76,7 @@ class Chats:
 
     async def create(self, owner: str, /) -> str:
         """Make a session and return its id."""
-        session = await self._client.create_session(
-            enable_citations=True, owner=owner, options=self._options
-        )
+        session = await self._client.create_session(enable_citations=True, owner=owner)
         self._keep(owner, session)
         return session.session_id
 
@@ -119,15 +114,13 @@ class Chats:
         if chat is not None:
             return chat.session.sources
         async with await self._client.resume_session(
-            session_id, owner=owner, mode="observe", options=self._options
+            session_id, owner=owner, mode="observe"
         ) as session:
             return session.sources
 
     def follow(self, owner: str, session_id: str, /, *, after: str | None) -> Follower:
         """Return the events of a session behind the cursor ``after``. Raises OptionError."""
-        return self._client.follow(
-            session_id, after=after, owner=owner, enable_citations=True, options=self._options
-        )
+        return self._client.follow(session_id, after=after, owner=owner, enable_citations=True)
 
     async def settle(self, owner: str, session_id: str, /) -> bool:
         """Complete an answer whose writer died; tell whether nothing is in progress.
@@ -182,7 +175,6 @@ class Chats:
                     owner=owner,
                     mode="takeover" if takeover else "fail",
                     enable_citations=True,
-                    options=self._options,
                 )
                 chat = self._keep(owner, session)
             return chat

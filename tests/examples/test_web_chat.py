@@ -118,7 +118,11 @@ def test_a_question_is_answered_with_what_it_cites(site, handbook):
             for one in frames
             if "id" in one and one["data"]["event"]["type"] == "user.message"
         ]
-        assert question == {"content": "May I restart it?", "messageId": asked}
+        assert question == {
+            "content": "May I restart it?",
+            "messageId": asked,
+            "sourceIds": ["turn0file0"],
+        }
         shown = visitor.get(f"/api/sessions/{session}/sources/turn0file0").json()
         assert shown["text"][31] == line
         assert visitor.get(f"/api/sessions/{session}/sources").json()["sources"] == [

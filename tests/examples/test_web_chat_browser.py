@@ -10,19 +10,14 @@ expect = pytest.importorskip("playwright.sync_api", reason="no playwright").expe
 
 from citestream import SessionEvent, SessionEventType, SQLiteStore, format_marker  # noqa: E402
 from citestream.events import ToolExecutionCompleteData, ToolExecutionStartData  # noqa: E402
+from citestream.session import CLIENT_OPTIONS  # noqa: E402
 from citestream.sources import from_blocks, from_pages, from_text  # noqa: E402
 
 PRIVATE = re.compile("[\ue000-\uf8ff]")
 
 
 def cite(source="turn0file0", locator=None):
-    return format_marker(source, locator=locator, syntax=syntax())
-
-
-def syntax():
-    from examples.web_chat.providers import SYNTAX  # noqa: PLC0415 - an extra
-
-    return SYNTAX
+    return format_marker(source, locator=locator, syntax=CLIENT_OPTIONS.citations.syntax)
 
 
 ANSWER = (

@@ -18,18 +18,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import (
-    CitationOptions,
     Client,
     MemoryStore,
     OptionError,
-    SessionOptions,
     SourceRegistry,
     format_marker,
     render,
     resolve,
 )
-from citestream.providers import Conversation, UserTurn
-from citestream.session import Exchange
+from citestream.conversation import Conversation, Material, UserTurn
+from citestream.session import CLIENT_OPTIONS, Exchange
 from citestream.sources import (
     Granularity,
     from_blocks,
@@ -42,14 +40,14 @@ parts = pytest.importorskip("examples.web_chat.documents")
 from examples.web_chat import __main__, chats, providers, stream  # noqa: E402
 from examples.web_chat.chats import BusyError, Chats  # noqa: E402
 
-OPTIONS = SessionOptions(citations=CitationOptions(syntax=providers.SYNTAX))
+OPTIONS = CLIENT_OPTIONS
 
 
 @asynccontextmanager
 async def running(provider, *, store=None, documents=()):
     store = MemoryStore() if store is None else store
     async with Client(provider=provider, store=store) as client:
-        yield Chats(client, store, documents=documents, options=OPTIONS)
+        yield Chats(client, store, documents=documents)
 
 
 async def frames_until(streams, desk, session, kind, *, after=None):
@@ -74,7 +72,7 @@ def test_a_place_is_what_was_cited_without_the_blanks_around_it(text, start, end
     """The page cuts lines by UTF-16 columns: what it marks is what the reference quotes."""
     registry = SourceRegistry()
     source = registry.add(from_text(text), granularity=Granularity.LINE)
-    syntax = providers.SYNTAX
+    syntax = OPTIONS.citations.syntax
     lines = len(source.document.lines)
     if not lines:
         return
@@ -103,7 +101,7 @@ def test_numbers_are_those_of_the_rendered_answer():
     blocks = registry.add(from_blocks(["B one.", "B two."], title="c"))
 
     def cite(source_id, locator=None):
-        return format_marker(source_id, locator=locator, syntax=providers.SYNTAX)
+        return format_marker(source_id, locator=locator, syntax=OPTIONS.citations.syntax)
 
     text = (
         f"x{cite(a.id, 'L2')} y{cite(pages.id, 'P2')}{cite(a.id, 'L1')} z{cite(a.id, 'L2')}. "
@@ -259,26 +257,14 @@ def _event(kind, data):
 
 
 def exchange(registry, text="Is alcohol paid for?"):
-    conversation = Conversation(turns=(UserTurn(text=text), UserTurn(text="More?")))
-    return Exchange(conversation=conversation, sources=registry)
-
-
-@pytest.mark.anyio
-async def test_a_model_is_shown_what_it_may_cite_with_the_first_question(handbook):
-    seen = []
-
-    class Model:
-        async def answer(self, exchange):
-            seen.append(exchange.conversation)
-            yield "answered"
-
-    registry = SourceRegistry()
-    source = registry.add(handbook, granularity=Granularity.LINE)
-    model = providers.WithSources(Model())
-    assert [item async for item in model.answer(exchange(registry))] == ["answered"]
-    first, second = seen[0].turns
-    assert [one.source for one in first.materials] == [source]
-    assert second.materials == ()
+    materials = tuple(Material(source=source) for source in registry.sources)
+    conversation = Conversation(turns=(UserTurn(text=text, materials=materials),))
+    return Exchange(
+        conversation=conversation,
+        sources=registry,
+        question=text,
+        syntax=OPTIONS.citations.syntax,
+    )
 
 
 @pytest.mark.parametrize("name", sorted(providers.KEYS))
@@ -360,7 +346,7 @@ async def test_what_a_vendor_cites_by_itself_has_its_place_too(monkeypatch, hand
     monkeypatch.setitem(sys.modules, "anthropic", double)
     model = providers.vendor("anthropic", model="m")
     async with Client(provider=model) as client:
-        session = await client.create_session(enable_citations=True, options=OPTIONS)
+        session = await client.create_session(enable_citations=True)
         session.sources.add(handbook, granularity=Granularity.LINE)
         answer = await session.send_and_wait("Is alcohol paid for?")
         place = {"first": 54, "last": 54, "from": 17, "to": 43}
@@ -373,12 +359,9 @@ async def test_what_a_vendor_cites_by_itself_has_its_place_too(monkeypatch, hand
 async def test_the_offline_provider_cites_pages_too():
     registry = SourceRegistry()
     registry.add(from_pages(["Nothing.", "Taxis need a reason."]), granularity=Granularity.PAGE)
-    quoting = providers.Quoting(seconds=0)
-    events = [one async for one in quoting.answer(exchange(registry, "?"))]
-    assert "matches your question" in events[-1].data.content
-    conversation = Conversation(turns=(UserTurn(text="Do taxis need a reason?"),))
-    asked = Exchange(conversation=conversation, sources=registry)
-    events = [one async for one in quoting.answer(asked)]
+    paced = providers.Paced(seconds=0)
+    asked = exchange(registry, "Do taxis need a reason?")
+    events = [one async for one in paced.answer(asked)]
     assert "\ue202P2\ue201" in events[-1].data.content
 
 

@@ -21,11 +21,12 @@ from .decoding import UpstreamEvent
 from .delivery import EventHandler
 from .eventstream import EventBuffer, EventStream
 from .follow import FollowedEvent, Follower
-from .options import SessionOptions
-from .provider import Exchange, OfflineProvider, Provider, VendorProvider
+from .options import CLIENT_OPTIONS, SessionOptions
+from .provider import Exchange, OfflineProvider, Provider, ProviderItem, VendorProvider
 from .session import Session
 
 __all__ = (
+    "CLIENT_OPTIONS",
     "Client",
     "EventBuffer",
     "EventHandler",
@@ -35,6 +36,7 @@ __all__ = (
     "Follower",
     "OfflineProvider",
     "Provider",
+    "ProviderItem",
     "Session",
     "SessionMetadata",
     "SessionOptions",
