@@ -11,7 +11,7 @@ Rents rose.[^1]
 [^1]: turn0file0, L8
 """
 
-from . import errors, events, markers, offsets, prompts, render, sources, store, wire
+from . import errors, events, logs, markers, offsets, prompts, render, sources, store, wire
 from .errors import (
     CitestreamError,
     DecodeError,
@@ -132,6 +132,7 @@ __all__ = (
     "events",
     "extract_citations",
     "format_marker",
+    "logs",
     "markers",
     "offsets",
     "parse_markers",

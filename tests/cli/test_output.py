@@ -11,6 +11,7 @@ from citestream.cli import output
     [
         ("a\tb\nc 📎 週", "a\tb\nc 📎 週"),
         ("a\r\nb", "a\nb"),
+        ("\u2068שלום\u2069 \u2067", "\u2068שלום\u2069 \ufffd"),
         ("a\rb\x1b]8;;x\x07\x9b\u202e", "a\ufffdb\ufffd]8;;x\ufffd\ufffd\ufffd"),
     ],
 )

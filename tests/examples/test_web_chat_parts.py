@@ -157,7 +157,7 @@ async def test_an_answer_whose_writer_died_is_completed(scripted, wait, monkeypa
                 while "session.resume" not in seen:
                     seen = await frames_until(stream.Streams(), desk, session.session_id, ": still")
                 seen = await frames_until(stream.Streams(), desk, session.session_id, ": still")
-            assert seen[-2:] == ["assistant.message", ": still here\n\n"]
+            assert seen[-3:] == ["assistant.message", "session.idle", ": still here\n\n"]
             count = (await store.get(session.session_id, owner="me")).last_seq
             assert await desk.settle("me", session.session_id)
             assert (await store.get(session.session_id, owner="me")).last_seq == count

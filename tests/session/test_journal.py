@@ -41,6 +41,8 @@ async def kept(store):
         (event("session.idle", ephemeral=True), None),
         (event("session.error", ephemeral=True, message="x"), None),
         (event("assistant.message", content="x", messageId="m"), None),
+        (event("assistant.message", ephemeral=True, content="x", messageId="m"), None),
+        (event("session.shutdown", ephemeral=True), None),
         (event("kind.unknown"), None),
     ],
 )

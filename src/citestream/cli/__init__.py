@@ -1,7 +1,7 @@
 """The ``citestream`` command. Needs the ``cli`` extra; everything else of the package does not.
 
-``app`` and ``ask`` have the commands, ``inputs`` finds and reads the files to cite, ``logs`` reads
-event logs, ``answers`` prints answers, ``output`` writes for a terminal or a pipe.
+``app``, ``ask`` and ``sessions`` have the commands, ``inputs`` finds and reads the files to cite,
+``logs`` reads event logs, ``answers`` prints answers, ``output`` writes for a terminal or a pipe.
 """
 
 import io

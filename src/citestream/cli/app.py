@@ -1,39 +1,31 @@
 """The commands of ``citestream``: what each takes and what it prints.
 
-``replay``, ``extract`` and ``strip`` are here, ``ask`` and ``prompt`` in ``ask``.
+``replay``, ``extract`` and ``strip`` are here, ``ask`` and ``prompt`` in ``ask``, and those about
+sessions that are kept in ``sessions``.
 """
 
 import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from .. import __version__
-from ..errors import CitestreamError, DecodeError, brief
-from ..events import AssistantMessageData, AssistantMessageDeltaData, SessionEvent
+from ..errors import CitestreamError, DecodeError
+from ..events import SessionEvent
 from ..markers import MarkedText, ParsedMarker, parse_markers
 from ..resolver import Resolver
-from ..wire import encode_event, encode_json
-from .answers import AnswerFormat, print_answer
+from ..wire import encode_json
+from .answers import AnswerFormat, ListFormat
 from .ask import ask, prompt
-from .logs import read_log
+from .logs import opened, print_events, read_log
 from .output import bar, complain, write
+from .sessions import sessions
 
-__all__ = ("ListFormat", "citestream", "extract", "replay", "run", "strip")
-
-
-class ListFormat(StrEnum):
-    """How ``extract`` prints."""
-
-    TEXT = "text"
-    JSON = "json"
+__all__ = ("citestream", "extract", "replay", "run", "strip")
 
 
 app: typer.Typer = typer.Typer(
@@ -61,6 +53,7 @@ def citestream(
 
 app.command()(ask)
 app.command()(prompt)
+app.add_typer(sessions)
 
 
 @app.command()
@@ -77,24 +70,17 @@ def replay(
     named on stderr and skipped. An answer that was cut off is shown as far as it goes.
     """
     count = 0
-    with _opened(file) as (stream, size), bar(size) as progress:
-
-        def damaged(number: int, problem: str) -> None:
-            complain(f"{file}:{number}: skipped: {problem}")
+    with opened(file) as (stream, size), bar(size) as progress:
 
         def events() -> Iterator[SessionEvent]:
             nonlocal count
             resolver = Resolver()
-            for event in read_log(stream, damaged=damaged, progress=progress):
+            for event in read_log(file, stream, progress=progress):
                 count += 1
                 yield from resolver.feed(event)
             yield from resolver.finish()
 
-        if format is AnswerFormat.JSON:
-            for event in events():
-                write(encode_json(encode_event(event)) + "\n")
-        else:
-            _print_answers(file, events(), format)
+        print_events(file, events(), style=format)
     if not count:
         complain(f"citestream: error: {file}: holds no events")
         raise typer.Exit(1)
@@ -126,26 +112,6 @@ def strip(file: _File = "-") -> None:
     write(_read_marked(file).content)
 
 
-def _print_answers(file: str, events: Iterator[SessionEvent], style: AnswerFormat) -> None:
-    open_text: dict[tuple[str | None, str], list[str]] = {}
-    printed = 0
-    for event in events:
-        data = event.data
-        if isinstance(data, AssistantMessageDeltaData):
-            open_text.setdefault((event.agent_id, data.message_id), []).append(data.delta_content)
-        elif isinstance(data, AssistantMessageData):
-            open_text.pop((event.agent_id, data.message_id), None)
-            if data.content.strip():
-                printed += 1
-                print_answer(data.content, data.citations, style=style, number=printed)
-    for (_, message_id), pieces in open_text.items():
-        text = "".join(pieces)
-        if text.strip():
-            printed += 1
-            print_answer(text, None, style=style, number=printed)
-            complain(f"{file}: message {brief(message_id)} is cut off: its final event is missing")
-
-
 def _columns(marker: ParsedMarker) -> str:
     sources = " ".join(
         f"{target.source_id} {target.locator}" if target.locator else target.source_id
@@ -171,7 +137,7 @@ def _json(marker: ParsedMarker) -> str:
 
 
 def _read_marked(file: str) -> MarkedText:
-    with _opened(file) as (stream, _):
+    with opened(file) as (stream, _):
         try:
             text = stream.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -179,17 +145,6 @@ def _read_marked(file: str) -> MarkedText:
                 path=f"{file}, byte {error.start}", expected="UTF-8", got=error.reason
             ) from error
     return parse_markers(text)
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[tuple[BinaryIO, int | None]]:
-    """Open a file, or standard input for ``-``; yields it and its size where that is known."""
-    if file == "-":
-        with nullcontext(sys.stdin.buffer) as stream:
-            yield stream, None
-    else:
-        with Path(file).open("rb") as stream:
-            yield stream, Path(file).stat().st_size
 
 
 def run(arguments: list[str], /) -> int:
@@ -206,10 +161,10 @@ def run(arguments: list[str], /) -> int:
         # Whoever read our output has gone, as with ``| head``: nothing must be flushed again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as error:
-        complain(f"citestream: error: {error.filename or 'input'}: {error.strerror or error}")
-        return 1
     except CitestreamError as error:
         complain(f"citestream: error: {error}")
+        return 1
+    except OSError as error:
+        complain(f"citestream: error: {error.filename or 'input'}: {error.strerror or error}")
         return 1
     return int(status or 0)

@@ -1,5 +1,6 @@
 """Writing what strangers wrote to a terminal or a pipe, and showing how far a long log is."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -8,14 +9,17 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-__all__ = ("bar", "complain", "printable", "write")
+__all__ = ("bar", "complain", "decorated", "printable", "write")
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067]")
 _LONG = 1_000_000  # bytes; a shorter log is read before a bar could be seen
 
 
 def printable(text: str, /) -> str:
-    """Return ``text`` without what steers a terminal: such characters become U+FFFD, CRLF LF."""
+    """Return ``text`` without what steers a terminal: such characters become U+FFFD, CRLF LF.
+
+    What keeps the direction of a name to itself (U+2068, U+2069) stays.
+    """
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
@@ -23,6 +27,12 @@ def write(text: str, /) -> None:
     """Write ``text`` to stdout as UTF-8 whatever the locale."""
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
+
+
+def decorated() -> bool:
+    """Tell whether stdout takes colours and links: a terminal that was not told otherwise."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain
 
 
 def complain(text: str, /) -> None:

@@ -9,6 +9,7 @@
                     running the tools that it asks for (``toolwork``), what it is told
                     (``transcript``)
 ``follow``          readers of what someone else writes
+``transfer``        sessions from logs, and logs of sessions
 ``options``         how a session behaves, as one value
 ==================  ==============================================================================
 
@@ -17,13 +18,13 @@ What an event becomes is decided in ``citestream.resolver``.
 """
 
 from .client import Client, SessionMetadata, SessionSettings
-from .decoding import UpstreamEvent
 from .delivery import EventHandler
 from .eventstream import EventBuffer, EventStream
 from .follow import FollowedEvent, Follower
 from .options import CLIENT_OPTIONS, SessionOptions
 from .provider import Exchange, OfflineProvider, Provider, ProviderItem, VendorProvider
 from .session import Session
+from .transfer import ImportedSession
 
 __all__ = (
     "CLIENT_OPTIONS",
@@ -34,6 +35,7 @@ __all__ = (
     "Exchange",
     "FollowedEvent",
     "Follower",
+    "ImportedSession",
     "OfflineProvider",
     "Provider",
     "ProviderItem",
@@ -41,6 +43,5 @@ __all__ = (
     "SessionMetadata",
     "SessionOptions",
     "SessionSettings",
-    "UpstreamEvent",
     "VendorProvider",
 )

@@ -28,12 +28,12 @@ from ..events import (
     SessionStartData,
     UserMessageData,
 )
+from ..logs.decoding import UpstreamEvent
 from ..store import MemoryStore, SessionRecord, Store
 from ..tools.permissions import PermissionHandlerFunction
 from ..tools.tool import Tool
 from ..wire import decode_event
 from .backing import Backing
-from .decoding import UpstreamEvent
 from .delivery import EventHandler
 from .follow import Follower, read_all, stored_events
 from .intake import is_unfinished

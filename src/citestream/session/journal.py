@@ -54,9 +54,8 @@ def stream_of(event: SessionEvent, /) -> str | None:
     if isinstance(data, AssistantReasoningDeltaData):
         return f"reasoning/{event.agent_id or ''}/{data.reasoning_id or ''}"
     # How a turn ended is what a reader who comes later wants to know, though it is ephemeral.
-    if event.ephemeral and not isinstance(data, SessionIdleData | SessionErrorData):
-        return _TURN
-    return None
+    lasts = isinstance(data, SessionErrorData) or _ends(event)
+    return _TURN if event.ephemeral and not lasts else None
 
 
 def _ends(event: SessionEvent) -> tuple[str, ...]:

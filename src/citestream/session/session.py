@@ -16,10 +16,10 @@ import anyio.lowlevel
 
 from ..errors import OptionError, StateError, brief
 from ..events import AssistantMessageDeltaData, SessionEvent
+from ..logs.decoding import UpstreamEvent, decoded, decoded_leniently
 from ..resolver import MessageKey
 from ..sources import SourceRegistry
 from .backing import Backing
-from .decoding import UpstreamEvent, decoded, decoded_leniently
 from .delivery import Delivery, EventHandler
 from .eventstream import CHECKPOINT_EVERY, EventStream
 from .intake import Intake

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import DecodeError, StateError
+from ..logs.decoding import UpstreamEvent
 from ..providers.copilot import event_mapping, repaired, unparsed_event
-from .decoding import UpstreamEvent
 from .session import Session
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from citestream.session.log_damage import DamagedLines, Found, LogDamage
+from citestream.logs.damage import DamagedLines, Found, LogDamage
 from damaged import ONE, THREE, TWO, record
 
 TOOL = {
@@ -48,6 +48,8 @@ def test_places_count_from_the_log():
         (b'{"a":{"b":' + ONE, ["cut", "e1"]),
         (b'{"a":{"b":' + ONE + b"}]", ["cut"]),  # it may be a value of the other
         (b'{"a":["b",' + ONE + b"x", ["cut", "e1", "foreign"]),
+        (b'{"a":{"b":' + ONE + b"]", ["cut"]),
+        (b"x:" + ONE + b',"c":1}', ["foreign"]),
         (TWO[-20:], ["foreign"]),
         (b'x{"a":1}', ["foreign"]),
         (b'x{"a":1},' + ONE, ["foreign", "e1"]),

@@ -1,7 +1,7 @@
 import pytest
 
 from citestream import DecodeError, SessionEventType
-from citestream.session.decoding import decoded, decoded_in_part, decoded_leniently
+from citestream.logs.decoding import decoded, decoded_in_part, decoded_leniently
 
 GOOD = {"id": "e", "timestamp": "2026-11-30T04:55:10Z", "type": "abort", "data": {}}
 TOOL = GOOD | {"type": "tool.execution_complete"}

@@ -4,7 +4,7 @@ import re
 import pytest
 from hypothesis import given
 
-from citestream.session.json_objects import BEGINNING, STRING, ObjectScan
+from citestream.logs.json_objects import BEGINNING, STRING, ObjectScan
 from citestream.wire.tree import MAX_DEPTH, TYPED_DEPTH
 from strategies import json_objects
 

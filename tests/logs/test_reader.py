@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 
 from citestream import OptionError, StateError
-from citestream.session import logs
-from citestream.session.logs import LogDamage, LogReader
+from citestream.logs import LogDamage, LogReader
+from citestream.logs.reader import MAX_LINE
 from damaged import ONE, SHAPES, THREE, TWO, damaged_logs, record
 from feeding import cuts, feed_all, same_however_cut
 
@@ -87,6 +87,12 @@ def test_a_record_behind_one_that_is_cut_off_anywhere_is_found(cut, glue):
         assert [kind for kind, *_ in reports(items) if kind not in {"nul", "repaired"}] == ["cut"]
 
 
+def test_a_line_that_is_an_event_is_never_part_of_another():
+    items = read(b'{"a":\n' + ONE + b"\n}\n" + TWO)
+    assert ids(items) == ["e1", "e2"]
+    assert reports(items) == [("cut", 1, 0, 5), ("foreign", 3, len(ONE) + 7, 1)]
+
+
 def test_events_of_one_id_that_differ_are_all_given():
     other = record("e1", "Else?")
     items = read(b"\n".join([ONE, other, ONE, other, other]))
@@ -161,4 +167,4 @@ def test_a_log_ends_once():
         reader.feed(b"")
     with pytest.raises(OptionError, match="max_line: wanted an integer of 1 or more, got 0"):
         LogReader(max_line=0)
-    assert logs.MAX_LINE > 20_000_000
+    assert MAX_LINE > 20_000_000
