@@ -27,6 +27,14 @@ WAIT = object()
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
+def pytest_collection_modifyitems(items):
+    """Mark all tests of this folder as long."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.long)
+
+
 class Scripted:
     """Answers with ``pieces``: texts, events, errors to raise, and WAIT until ``go`` is called."""
 
@@ -156,6 +164,8 @@ def serve(handbook):
 
 @pytest.fixture(scope="module")  # its loop must end before async tests begin
 def chromium():
+    if os.environ.get("CITESTREAM_BROWSER") == "required":
+        assert CHROMIUM is not None, "no chromium"
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
     if CHROMIUM is None:
         pytest.skip("no chromium")

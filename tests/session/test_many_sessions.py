@@ -8,7 +8,7 @@ import pytest
 from citestream import SQLiteStore
 from scripted import answer, client_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 COUNT = 150
 TEXT = "".join(f"word {number} " for number in range(60)).rstrip()
 

@@ -12,7 +12,7 @@ import pytest
 from citestream import SQLiteStore
 from scripted import answer, client_of, kinds
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 WRITER = Path(__file__).with_name("writer.py")
 
 

@@ -7,8 +7,11 @@ from itertools import groupby
 from pathlib import Path
 
 import anyio
+import pytest
 
 from citestream.store import SQLiteStore
+
+pytestmark = pytest.mark.long
 
 ROUNDS = 50
 

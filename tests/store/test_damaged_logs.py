@@ -13,6 +13,8 @@ import pytest
 from citestream.store import SQLiteStore
 from store.stores import ENVIRONMENT, event, kept
 
+pytestmark = pytest.mark.long
+
 ROUNDS = 500
 
 

@@ -15,6 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from citestream.errors import SessionExistsError, SessionFenced, SessionNotFoundError
 from store.stores import KINDS, event, make, piece
 
+pytestmark = pytest.mark.long
+
 SESSIONS = st.sampled_from("st")
 STREAMS = st.sampled_from("mn")
 IDS = st.integers(min_value=0, max_value=9)

@@ -5,9 +5,12 @@ import sys
 from pathlib import Path
 
 import anyio
+import pytest
 
 from citestream.store import SQLiteStore
 from store.stores import ENVIRONMENT
+
+pytestmark = pytest.mark.long
 
 SECONDS = 8
 
