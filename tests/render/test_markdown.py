@@ -1,7 +1,15 @@
 import pytest
 
-from citestream import CitationReference, Citations, CitationSource, CitationSpan, resolve
+from citestream import (
+    CitationReference,
+    Citations,
+    CitationSource,
+    CitationSpan,
+    OptionError,
+    resolve,
+)
 from citestream.render import markdown
+from render.hostile import cite
 
 TEXT = "Rents rose. \ue200cite\ue202a\ue202L2\ue201 Wages\ue200cite\ue202b\ue202a\ue201."
 
@@ -33,7 +41,8 @@ def test_a_prefix_keeps_several_answers_apart():
     ("text", "prefix", "label"),
     [
         ("Free[^1]. Rents rose.", "", "s1"),
-        ("Free[^s1]. Rents rose.[^ss]", "", "sss1"),
+        ("Free[^s1]. Rents rose[^ss].", "", "sss1"),
+        ("Free[^S1]. [^1] Rents rose.", "", "ss1"),
         ("Free[^m7-1]. Rents rose.", "m7-", "m7-s1"),
         ("Free[^1]. Rents rose.", "m7-", "m7-1"),
     ],
@@ -51,10 +60,34 @@ def test_without_citations_the_content_is_unchanged():
 @pytest.mark.parametrize(
     ("source", "note"),
     [
-        ({"title": "Memo", "url": "https://a.example/x"}, "[Memo](<https://a.example/x>)"),
+        ({"title": "A memo", "url": "https://a.example/x"}, "[A memo](<https://a.example/x>)"),
+        ({"title": "Memo", "url": "https://a.example/x"}, "[Memo]( <https://a.example/x>)"),
         ({"url": "https://a.example/x"}, "<https://a.example/x>"),
         ({"title": "M", "url": "javascript:alert(1)"}, "M"),
         ({"title": "a](b) *c* `d` <e>\n# f"}, r"a\](b) \*c\* \`d\` \<e\> \# f"),
+        ({"title": "# a"}, r"\# a"),
+        ({"title": "- a"}, r"\- a"),
+        ({"title": "1986. A year"}, r"1986\. A year"),
+        ({"title": "2) a"}, r"2\) a"),
+        (
+            {"title": "https://e.example www.e.example a@e.example"},
+            r"https\://e.example www\.e.example a\@e.example",
+        ),
+        ({"title": "javascript:alert(1)"}, "the source javascript:alert(1)"),
+        ({"title": "//evil.example"}, "the source //evil.example"),
+        ({"title": "docs/a.md"}, "docs/a.md"),
+        ({"title": 'evil "title"'}, 'the source evil "title"'),
+        ({"title": "(evil)"}, "the source (evil)"),
+        ({"title": "A 'b' c"}, "A 'b' c"),
+        ({"title": "שלום"}, "the source \u2068שלום\u2069"),
+        (
+            {"url": "https://a.example/?x&copy;=1"},
+            r"[https\://a.example/?x\&copy;=1]( <https://a.example/?x&amp;copy;=1>)",
+        ),
+        (
+            {"url": "https://a.example/週"},
+            r"[https\://a.example/週]( <https://a.example/%E9%80%B1>)",
+        ),
     ],
 )
 def test_titles_and_urls_cannot_be_markup(source, note):
@@ -101,7 +134,8 @@ def test_without_any_text_of_a_source_quotes_change_nothing():
         ("~~~", r"\~\~\~"),
         ("</script> <!-- x", r"\</script\> \<!-- x"),
         ("> quote", r"\> quote"),
-        ("[^1]: [a](http://x) ![b](c)", r"\[\^1\]: \[a\](http://x) !\[b\](c)"),
+        ("[^1]: [a](http://x) ![b](c)", r"\[\^1\]: \[a\](http\://x) !\[b\](c)"),
+        ("see www.e.example", r"see www\.e.example"),
         ("*a* _b_ \\* $c$ &amp;", r"\*a\* \_b\_ \\\* \$c\$ \&amp;"),
         ("a \ue200cite\ue202b\ue201 \x1b[2J", r"a citeb \[2J"),
     ],
@@ -121,3 +155,77 @@ def test_a_long_quote_is_cut():
     lines = markdown("x", quoted("word " * 1000), quotes=True).split("\n")
     assert len(lines[3]) < 520
     assert lines[3].endswith("…")
+
+
+URL = "https://a.example/(b)"
+
+
+def test_links_lead_to_safe_urls_and_a_list_follows():
+    content = "Rents rose. Wages fell."
+    assert markdown(content, cite(11, title="A memo", url=URL), style="links") == (
+        "Rents rose.[1](https://a.example/\\(b\\)) Wages fell.\n\nSources:\n\n"
+        "1. [A memo](<https://a.example/(b)>)"
+    )
+    assert markdown(content, cite(11, url="data:x", title="T"), style="links") == (
+        "Rents rose.[1] Wages fell.\n\nSources:\n\n1. T"
+    )
+
+
+def test_a_list_has_plain_numbers():
+    read = resolve(TEXT)
+    assert markdown(read.content, read.citations, style="list") == (
+        "Rents rose.[1] Wages[2][1].\n\nSources:\n\n1. a, L2\n2. b"
+    )
+    assert markdown("x", quoted("One.", "Two."), style="list", quotes=True) == (
+        "x[1][2]\n\nSources:\n\n1. T\n   > One.\n\n2. T\n   > Two."
+    )
+
+
+def test_numbers_of_the_answer_are_never_taken_for_ours():
+    assert markdown("As [1] says", cite(11), style="list") == (
+        "As [1] says[s1]\n\nSources:\n\n1. s1: T"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "end", "shown"),
+    [
+        ("Rose(see)", 4, "Rose[^1] (see)"),
+        ("Rose[x](y)", 4, "Rose[^1] [x](y)"),
+        ("Rose!", 5, "Rose! [^1]"),
+        ("Rose [x]", 8, "Rose [x] [^1]"),
+    ],
+)
+def test_a_mark_is_not_read_together_with_what_stands_beside_it(content, end, shown):
+    assert markdown(content, cite(end)).split("\n")[0] == shown
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("Run:\n```\nx", "Run:[^1]\n```\nx\n```"),
+        ("Run:\n~~~~sh\nx\n~~~\n", "Run:[^1]\n~~~~sh\nx\n~~~\n~~~~"),
+        ("a\n\n<!-- b\n", "a[^1]\n\n<!-- b\n-->"),
+        ("a\n\n<script>", "a[^1]\n\n<script>\n</script>"),
+        ("a\n\n<?x", "a[^1]\n\n<?x\n?>"),
+    ],
+)
+def test_what_an_answer_leaves_open_does_not_swallow_the_notes(content, shown):
+    assert markdown(content, cite(len(content))) == f"{shown}\n\n[^1]: T"
+
+
+def test_another_style_is_refused():
+    with pytest.raises(OptionError, match="wanted footnotes, links or list, got 'html'"):
+        markdown("x", None, style="html")
+
+
+@pytest.mark.parametrize("place", ["(x)", '"x"', "'x'"])
+def test_a_place_cannot_make_a_definition_of_a_note(place):
+    def note(**source):
+        reference = CitationReference(source_id="s0", provider_metadata={"locator": place})
+        made = CitationSource(id="s0", provider="client", title="javascript:a", **source)
+        spans = [CitationSpan(start_index=0, end_index=1, references=[reference])]
+        return markdown("x", Citations(sources=[made], spans=spans)).partition("]: ")[2]
+
+    assert note() == f"the source javascript:a, {place}"
+    assert note(url="https://a.example") == f"[javascript:a]( <https://a.example>), {place}"

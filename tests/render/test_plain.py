@@ -1,5 +1,6 @@
 from citestream import CitationReference, Citations, CitationSource, CitationSpan, resolve
 from citestream.render import plain
+from render.hostile import cite
 
 
 def test_numbers_stand_behind_what_they_support_and_sources_follow():
@@ -40,3 +41,28 @@ def test_quotes_stand_under_their_numbers():
         "[2] T, https://u.example\n    > Three."
     )
     assert plain("x", citations) == "x [1]\n\n[1] T, https://u.example"
+
+
+def test_numbers_of_the_answer_are_never_taken_for_ours():
+    assert plain("As [1] says.", cite(12)) == "As [1] says. [s1]\n\n[s1] T"
+    assert plain("As [1] and [s1] say.", cite(20)) == "As [1] and [s1] say. [ss1]\n\n[ss1] T"
+    assert plain("xs[i] = 0", cite(9)) == "xs[i] = 0 [1]\n\n[1] T"
+
+
+def test_marks_stay_out_of_markdown():
+    text = "Call `rise()` in **bold words** or\n\n```\ncode\n```"
+    shown = plain(text, cite(8, 20, len(text)))
+    assert shown == ("Call `rise()` [1] in **bold words** [1] or [1]\n\n```\ncode\n```\n\n[1] T")
+
+
+def test_a_mark_without_words_is_a_line_of_its_own():
+    text = "```\ncode"
+    assert plain(text, cite(len(text))) == "```\ncode\n\n[1]\n\n[1] T"
+
+
+def test_names_from_right_to_left_turn_nothing_around():
+    assert plain("x", cite(1, title="שלום")) == "x [1]\n\n[1] \u2068שלום\u2069"
+
+
+def test_line_ends_become_line_feeds():
+    assert plain("a\r\nb\rc\0", cite(4)) == "a\nb [1]\nc\ufffd\n\n[1] T"

@@ -3,6 +3,7 @@
 In: content and citations. Out: which numbers stand where in the content, and one Note per source.
 Titles, URLs and the rest come from strangers: what is said here is one line of visible characters,
 and escaping it for the sink is the renderer's job.
+Deliberately elsewhere: where in the content the numbers stand (``placement``).
 """
 
 import re
@@ -20,15 +21,13 @@ from ..model import (
     CitationSource,
     CitationSpan,
 )
-from ..offsets import from_utf16_many
-from .characters import visible
+from .labels import one_line
 from .quotes import quote_lines
+from .urls import safe_url, shown_url
 
-__all__ = ("Note", "marked_pieces", "notes", "one_line", "safe_url", "with_notes")
+__all__ = ("Note", "notes", "span_numbers", "with_notes")
 
-_URL = re.compile(r"(?:https?://|mailto:)[^\s\"'<>\\^`{|}\x00-\x20\x7f-\xa0]+", re.IGNORECASE)
 _LINES = re.compile("L([0-9]+)(?:[-\u2013]L?([0-9]+))?", re.IGNORECASE)
-_BLANKS = re.compile("[\t ]+")  # others, as between Japanese words, are part of a name
 _REDUCED = re.compile(r"\.(?:html?|xhtml|pdf)\Z", re.IGNORECASE)
 
 _Key: TypeAlias = tuple[str, str | None, str | None]
@@ -49,16 +48,6 @@ class Note:
     url: str | None
     places: tuple[str, ...]
     quote: tuple[str, ...] = ()
-
-
-def one_line(text: str, /) -> str:
-    """Return ``text`` as one line of what is shown of it, ``""`` where nothing can be seen."""
-    return _BLANKS.sub(" ", visible(text)).strip()
-
-
-def safe_url(url: str | None, /) -> str | None:
-    """Return ``url`` when it is http, https or mailto and holds no character that ends a link."""
-    return url if url is not None and _URL.fullmatch(url) else None
 
 
 def notes(citations: Citations | None, /, *, quoted_in: str | None = None) -> list[Note]:
@@ -98,40 +87,28 @@ def notes(citations: Citations | None, /, *, quoted_in: str | None = None) -> li
     ]
 
 
-def marked_pieces(
-    content: str, citations: Citations | None, /, *, quotes: bool = False
-) -> list[tuple[str, tuple[int, ...]]]:
-    """Cut ``content`` behind every span: pairs of a piece and the numbers that follow it.
-
-    Joined, the pieces are the content. Each number comes once behind a piece. The numbers are those
-    of ``notes``, which may quote.
-    """
-    if citations is None or not citations.spans:
-        return [(content, ())]
+def span_numbers(citations: Citations, /, *, quotes: bool = False) -> list[tuple[int, ...]]:
+    """Return for every span the numbers of its notes, each once, as ``notes`` numbers them."""
     sources = {source.id: source for source in citations.sources}
     numbers = _numbers(citations, quotes=quotes)
-    marks: dict[int, dict[int, None]] = {}
-    ends = from_utf16_many(content, [span.end_index for span in citations.spans])
-    for end, span in zip(ends, citations.spans, strict=True):
-        for reference in span.references:
-            key = _key(sources[reference.source_id], reference, quotes=quotes)
-            marks.setdefault(end, {})[numbers[key]] = None
-    pieces = []
-    begin = 0
-    for end in sorted(marks):
-        pieces.append((content[begin:end], tuple(marks[end])))
-        begin = end
-    pieces.append((content[begin:], ()))
-    return pieces
+    return [
+        tuple(
+            dict.fromkeys(
+                numbers[_key(sources[reference.source_id], reference, quotes=quotes)]
+                for reference in span.references
+            )
+        )
+        for span in citations.spans
+    ]
 
 
-def with_notes(body: str, listed: Sequence[str], /) -> str:
+def with_notes(body: str, listed: Sequence[str], /, *, title: str = "") -> str:
     """Return ``body`` with what is ``listed`` under it, and unchanged where nothing is."""
     if not listed:
         return body
     # A blank line behind a quotation, or the next note would be read as its last line.
     between = "\n\n" if any("\n" in note for note in listed) else "\n"
-    return body.rstrip("\n") + "\n\n" + between.join(listed)
+    return "\n\n".join([body.rstrip("\n"), *filter(None, [title]), between.join(listed)])
 
 
 def _references(citations: Citations) -> Iterator[tuple[CitationSpan, CitationReference]]:
@@ -157,7 +134,8 @@ def _key(source: CitationSource, reference: CitationReference, *, quotes: bool) 
 
 
 def _label(source: CitationSource, name: str | None) -> str:
-    for text in (source.title, source.url, source.path, name, source.id):
+    url = shown_url(source.url or "") or source.url
+    for text in (source.title, url, source.path, name, source.id):
         label = one_line(text or "")
         if label:
             return label

@@ -1,7 +1,9 @@
 """An answer as plain text with numbered references."""
 
 from ..model import Citations
-from .notes import Note, marked_pieces, notes, with_notes
+from .labels import free_prefix, isolated
+from .notes import Note, notes, with_notes
+from .placement import marked, with_marks
 
 __all__ = ("plain",)
 
@@ -9,8 +11,9 @@ __all__ = ("plain",)
 def plain(content: str, citations: Citations | None, /, *, quotes: bool = False) -> str:
     r"""Return ``content`` with ``[1]`` behind what a source supports, and the list of sources.
 
-    With ``quotes`` every place of which the source's text is known has a number, and that text
-    under it, as ``QUOTE_LENGTH`` allows.
+    Where the content has such numbers of its own, these are ``[s1]``. With ``quotes`` every place
+    of which the source's text is known has a number, and that text under it, as ``QUOTE_LENGTH``
+    allows.
 
     >>> from citestream.resolver import resolve
     >>> answer = resolve("Rents rose. \ue200cite\ue202turn0file0\ue202L8\ue201")
@@ -19,17 +22,25 @@ def plain(content: str, citations: Citations | None, /, *, quotes: bool = False)
     <BLANKLINE>
     [1] turn0file0, L8
     """
-    pieces = marked_pieces(content, citations, quotes=quotes)
-    body = "".join(
-        piece + "".join(f" [{number}]" for number in numbers) for piece, numbers in pieces
+    if citations is None or not citations.sources:
+        return content
+    text = marked(content, citations, quotes=quotes)
+    prefix = free_prefix(text.text, before="[", prefix="", digits=True)
+    body = with_marks(
+        text,
+        lambda mark, _: (
+            " " * (not mark.gap and not mark.apart)
+            + " ".join(f"[{prefix}{number}]" for number in mark.numbers)
+        ),
     )
     listed = [
-        "\n".join([_line(note), *(f"    > {line}".rstrip() for line in note.quote)])
+        "\n".join([_line(note, prefix), *(f"    > {line}".rstrip() for line in note.quote)])
         for note in notes(citations, quoted_in=content if quotes else None)
     ]
     return with_notes(body, listed)
 
 
-def _line(note: Note) -> str:
+def _line(note: Note, prefix: str) -> str:
     urls = [note.url] if note.url and note.url != note.label else []
-    return ", ".join([f"[{note.number}] {note.label}", *urls, *note.places])
+    places = map(isolated, note.places)
+    return ", ".join([f"[{prefix}{note.number}] {isolated(note.label)}", *urls, *places])

@@ -21,25 +21,13 @@ from .options import CitationOptions
 from .placement import misplaced
 from .positions import visible_ranges
 from .references import CitedTarget, TargetProblem, TargetReader
+from .resolution import Resolution
 
-__all__ = ("Resolution", "resolve")
+__all__ = ("resolve",)
 
 _Native: TypeAlias = tuple[SourceKey, CitationReference]  # of an upstream, with its source
 _Cited: TypeAlias = CitedTarget | TargetProblem
 _NO_REFERENCE = CitationReference(source_id="")
-
-
-@attrs.frozen(kw_only=True)
-class Resolution:
-    """An answer read whole.
-
-    ``content`` is what a reader sees; the spans of ``citations`` (None when nothing was cited) and
-    the indexes of ``issues`` count its UTF-16 code units.
-    """
-
-    content: str
-    citations: Citations | None = None
-    issues: tuple[Issue, ...] = ()
 
 
 def resolve(
