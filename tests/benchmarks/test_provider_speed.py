@@ -14,10 +14,10 @@ import pytest
 from ratios import compare, report
 
 from citestream import SourceRegistry
+from citestream.conversation.turns import Conversation, Material, UserTurn
 from citestream.providers.anthropic import Anthropic
 from citestream.providers.bedrock import Bedrock
 from citestream.providers.cohere import Cohere
-from citestream.conversation.turns import Conversation, Material, UserTurn
 from citestream.providers.gemini import Gemini
 from citestream.providers.mistral import Mistral
 from citestream.providers.openai import OpenAIResponses

@@ -2,7 +2,8 @@
 
 ``engine`` has the push object that a session runs; ``answer`` reads one whole answer, also for
 those who have no events, into a ``resolution``; ``collection`` deduplicates and numbers;
-``positions`` moves ranges; ``options`` says how. ``assembly`` and ``ranges`` make events of what providers hand on.
+``positions`` moves ranges; ``options`` says how. ``assembly`` and ``ranges`` make events of what
+providers hand on.
 """
 
 from .answer import resolve
