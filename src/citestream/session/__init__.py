@@ -10,20 +10,21 @@
                     (``transcript``)
 ``follow``          readers of what someone else writes
 ``transfer``        sessions from logs, and logs of sessions
-``options``         how a session behaves, as one value
+``options``         how a session behaves, as one value; ``settings`` what a client is told of it
 ==================  ==============================================================================
 
 ``upstreams`` attaches a session of the Copilot SDK and is imported by its own name.
 What an event becomes is decided in ``citestream.resolver``.
 """
 
-from .client import Client, SessionMetadata, SessionSettings
+from .client import Client, SessionMetadata
 from .delivery import EventHandler
 from .eventstream import EventBuffer, EventStream
 from .follow import FollowedEvent, Follower
 from .options import CLIENT_OPTIONS, SessionOptions
 from .provider import Exchange, OfflineProvider, Provider, ProviderItem, VendorProvider
 from .session import Session
+from .settings import SessionSettings
 from .transfer import ImportedSession
 
 __all__ = (

@@ -7,13 +7,13 @@ session does (``session``), how events are kept (``store``).
 import logging
 import os
 import platform
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, TypeAlias, TypedDict, Unpack
+from typing import Literal, Self, TypeAlias, Unpack
 from uuid import uuid4
 
 import anyio
@@ -29,21 +29,20 @@ from ..events import (
     UserMessageData,
 )
 from ..logs.decoding import UpstreamEvent
+from ..offsets import well_formed
 from ..store import MemoryStore, SessionRecord, Store
-from ..tools.permissions import PermissionHandlerFunction
-from ..tools.tool import Tool
 from ..wire import decode_event
 from .backing import Backing
-from .delivery import EventHandler
 from .follow import Follower, read_all, stored_events
 from .intake import is_unfinished
 from .journal import Journal, Keeper
-from .options import CLIENT_OPTIONS, SessionOptions
+from .options import SessionOptions
 from .provider import Provider
 from .session import Session
+from .settings import CheckedSettings, SessionSettings, check_settings
 from .transfer import ImportedSession, export_lines, import_events
 
-__all__ = ("Client", "ResumeChoice", "SessionMetadata", "SessionSettings")
+__all__ = ("Client", "ResumeChoice", "SessionMetadata")
 
 ResumeChoice: TypeAlias = Literal["takeover", "wait", "fail", "observe"]
 """What to do about a session that someone else holds: fence them off, wait until they let it go,
@@ -51,17 +50,6 @@ raise SessionInUseError, or only watch what they do."""
 
 _logger = logging.getLogger("citestream.session")
 _LONGEST_SUMMARY = 120
-
-
-class SessionSettings(TypedDict, total=False):
-    """What ``create_session`` and ``resume_session`` both take."""
-
-    enable_citations: bool
-    tools: Sequence[Tool]
-    on_permission_request: PermissionHandlerFunction | None
-    on_event: EventHandler | None
-    options: SessionOptions | None
-    owner: str | None
 
 
 @attrs.frozen(kw_only=True)
@@ -89,7 +77,7 @@ class Client:
     - ``tools``: what the model may call (``tool``).
     - ``on_permission_request``: who decides whether a tool may run; without it none may but those
       with ``skip_permission``. ``PermissionHandler.approve_all`` lets all run.
-    - ``on_event``: a handler that misses nothing, as ``Session.on`` may, which comes later.
+    - ``on_event``: a handler that is there before anything can be missed, as with ``Session.on``.
     - ``options``: a SessionOptions; without it also pages of PDFs are cited (CLIENT_OPTIONS).
     - ``owner``: to whom the session belongs, where one store has many users.
     """
@@ -116,21 +104,27 @@ class Client:
 
         Raises SessionExistsError, OptionError and StoreError.
         """
-        tools = _by_name(settings.get("tools", ()))
-        session_id = str(uuid4()) if session_id is None else session_id
+        checked = check_settings(settings)
         tasks = self._running("create_session")
-        owner = settings.get("owner")
-        lease = await self._store.create(session_id, owner=owner, holder=_holder())
-        start = SessionStartData(
-            session_id=session_id,
-            start_time=datetime.now(UTC).isoformat(),
-            producer="citestream",
-            version=1,
-        )
-        journal = Journal(self._store, lease, self._keeper)
-        first = await journal.begin(SessionEvent(type=SessionEventType.SESSION_START, data=start))
-        backing = Backing(tasks=tasks, journal=journal, past=(first,), tools=tools)
-        return self._session(lease.session_id, backing, settings)
+        session_id = str(uuid4()) if session_id is None else session_id
+        # Whoever is cancelled now leaves no session behind that nobody knows of.
+        with anyio.CancelScope(shield=True):
+            lease = await self._store.create(session_id, owner=checked.owner, holder=_holder())
+            journal = Journal(self._store, lease, self._keeper)
+            data = SessionStartData(
+                session_id=session_id,
+                start_time=datetime.now(UTC).isoformat(),
+                producer="citestream",
+                version=1,
+            )
+            event = SessionEvent(type=SessionEventType.SESSION_START, data=data)
+            try:
+                first = await journal.begin(event)
+            except StoreError:
+                await self._store.delete(session_id, owner=checked.owner)
+                raise
+        backing = Backing(tasks=tasks, journal=journal, past=(first,))
+        return self._session(session_id, backing, checked)
 
     async def resume_session(
         self,
@@ -152,23 +146,28 @@ class Client:
             raise OptionError(
                 f"mode: wanted 'takeover', 'wait', 'fail' or 'observe', got {brief(mode)}"
             )
-        tools = _by_name(settings.get("tools", ()))
-        tasks, owner = self._running("resume_session"), settings.get("owner")
+        checked = check_settings(settings)
+        tasks, owner = self._running("resume_session"), checked.owner
         if mode == "observe":
             past = await read_all(self._store, session_id, owner=owner)
             after = past[-1].seq if past else 0
             following = partial(stored_events, self._store, session_id, owner=owner, after=after)
-            backing = Backing(tasks=tasks, following=following, past=tuple(past), tools=tools)
-            return self._session(session_id, backing, settings)
-        lease = await self._store.acquire(session_id, owner=owner, holder=_holder(), mode=mode)
-        past = await read_all(self._store, session_id, owner=owner)
-        journal = Journal(self._store, lease, self._keeper, last=past[-1].seq if past else 0)
-        data = SessionResumeData(event_count=len(past), resume_time=datetime.now(UTC).isoformat())
-        resumed = await journal.begin(SessionEvent(type=SessionEventType.SESSION_RESUME, data=data))
-        backing = Backing(tasks=tasks, journal=journal, past=(*past, resumed), tools=tools)
-        session = self._session(session_id, backing, settings)
-        if is_unfinished(past):
-            await session.get_events()  # an answer was interrupted: whoever follows is told now
+            backing = Backing(tasks=tasks, following=following, past=tuple(past))
+            return self._session(session_id, backing, checked)
+        with anyio.CancelScope(shield=mode != "wait"):
+            lease = await self._store.acquire(session_id, owner=owner, holder=_holder(), mode=mode)
+        with anyio.CancelScope(shield=True):
+            past = await read_all(self._store, session_id, owner=owner)
+            journal = Journal(self._store, lease, self._keeper, last=past[-1].seq if past else 0)
+            data = SessionResumeData(
+                event_count=len(past), resume_time=datetime.now(UTC).isoformat()
+            )
+            event = SessionEvent(type=SessionEventType.SESSION_RESUME, data=data)
+            resumed = await journal.begin(event)
+            backing = Backing(tasks=tasks, journal=journal, past=(*past, resumed))
+            session = self._session(session_id, backing, checked)
+            if is_unfinished(past):
+                await session.get_events()  # an answer was interrupted: followers are told now
         return session
 
     async def list_sessions(self, *, owner: str | None = None) -> list[SessionMetadata]:
@@ -180,9 +179,11 @@ class Client:
         """Delete a session and everything that was kept of it. Raises SessionNotFoundError."""
         self._running("delete_session")
         await self._store.get(session_id, owner=owner)
-        for session in [one for one in self._sessions if one.session_id == session_id]:
-            await self._disconnect(session)
-        await self._store.delete(session_id, owner=owner)
+        # Called by a handler or a tool of the session, this stops what it is part of.
+        with anyio.CancelScope(shield=True):
+            for session in [one for one in self._sessions if one.session_id == session_id]:
+                await self._disconnect(session)
+            await self._store.delete(session_id, owner=owner)
 
     async def import_session(
         self,
@@ -267,8 +268,9 @@ class Client:
             return
         async with stack:
             with anyio.CancelScope(shield=True):
-                for session in list(self._sessions):
-                    await self._disconnect(session)
+                async with anyio.create_task_group() as leaving:
+                    for session in list(self._sessions):
+                        leaving.start_soon(self._disconnect, session)
             tasks.cancel_scope.cancel()
 
     # -- inside
@@ -278,7 +280,7 @@ class Client:
             raise StateError(f"{call}: wants to be called inside 'async with Client(...)'")
         return self._tasks
 
-    def _session(self, session_id: str, backing: Backing, settings: SessionSettings) -> Session:
+    def _session(self, session_id: str, backing: Backing, checked: CheckedSettings) -> Session:
         if backing.journal is not None:
             self._keeper.watch(backing.journal)
 
@@ -288,21 +290,21 @@ class Client:
                 self._keeper.forget(backing.journal)
 
         session = Session(
-            enable_citations=settings.get("enable_citations", False),
+            enable_citations=checked.enable_citations,
             session_id=session_id,
-            options=settings.get("options") or CLIENT_OPTIONS,
+            options=checked.options,
             backing=attrs.evolve(
                 backing,
                 provider=self._provider,
-                on_permission_request=settings.get("on_permission_request"),
+                tools=checked.tools,
+                on_permission_request=checked.on_permission_request,
                 working_directory=self._root,
                 closed=closed,
             ),
         )
         self._sessions[session] = None
-        on_event = settings.get("on_event")
-        if on_event is not None:
-            session.on(on_event)
+        if checked.on_event is not None:
+            session.on(checked.on_event)
         return session
 
     async def _disconnect(self, session: Session) -> None:
@@ -311,17 +313,6 @@ class Client:
         except StoreError as error:
             # Whoever asked for something of it was told; the other sessions must close too.
             _logger.warning("session %s closed with an error: %s", session.session_id, error)
-
-
-def _by_name(tools: Sequence[Tool]) -> Mapping[str, Tool]:
-    named: dict[str, Tool] = {}
-    for one in tools:
-        if not isinstance(one, Tool):
-            raise OptionError(f"tools: wanted what citestream.tool makes, got {brief(one)}")
-        if one.name in named:
-            raise OptionError(f"tools: wanted names that differ, got {one.name!r} twice")
-        named[one.name] = one
-    return named
 
 
 def _holder() -> str:
@@ -342,8 +333,6 @@ def _summary(opening: str) -> str | None:
         data = decode_event(opening).data
     except DecodeError:
         return None
-    return (
-        " ".join(data.content.split())[:_LONGEST_SUMMARY]
-        if isinstance(data, UserMessageData)
-        else None
-    )
+    if not isinstance(data, UserMessageData):
+        return None
+    return " ".join(well_formed(data.content).split())[:_LONGEST_SUMMARY]

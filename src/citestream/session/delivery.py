@@ -15,6 +15,7 @@ from typing import TypeAlias
 import anyio
 import anyio.lowlevel
 
+from ..cancellation import is_cancelled
 from ..events import (
     AssistantMessageDeltaData,
     AssistantMessageStartData,
@@ -82,8 +83,20 @@ class Delivery:
     def close(self) -> None:
         """Say that nothing follows what was put: iterators end behind it."""
         self._open = False
+        self.release()
+
+    def release(self) -> None:
+        """Say that the end is near: nobody waits for those who read iterators any more."""
         for buffer in self._buffers:
             buffer.release()
+
+    def mute(self) -> None:
+        """Give nothing out any more, to whoever listens."""
+        self._subscriptions.clear()
+        self._handlers = ()
+        self._interrupted = None
+        for buffer in self._buffers:
+            buffer.close()
 
     def is_inside(self) -> bool:
         """Tell whether a handler of this session called what runs now, in the same task."""
@@ -192,6 +205,10 @@ class Delivery:
         token = _inside.set((*_inside.get(), (self, anyio.get_current_task().id)))
         try:
             await result
+        except anyio.get_cancelled_exc_class():
+            if is_cancelled():
+                raise
+            _logger.exception("a handler of session %s was cancelled from inside", self._name)
         except Exception:  # whatever a handler raises must harm nobody
             _logger.exception("a handler of session %s raised", self._name)
         finally:

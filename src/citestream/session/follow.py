@@ -15,10 +15,11 @@ from collections.abc import AsyncGenerator
 from types import TracebackType
 from typing import Self, TypeAlias
 
+import anyio
 import anyio.lowlevel
 import attrs
 
-from ..errors import OptionError, brief
+from ..errors import OptionError, StateError, brief
 from ..events import SessionEvent
 from ..sources import SourceRegistry
 from ..store import Store, StoredEvent
@@ -71,11 +72,11 @@ async def read_all(
 class Follower:
     """An async iterator over the events of a session, from its beginning or behind a cursor.
 
-    It never ends by itself: a session can go on at any time. Reading raises SessionNotFoundError
-    when the session is deleted. Also an async context manager.
+    A session can go on at any time, so it ends only with ``aclose`` or the client. Reading raises
+    SessionNotFoundError when the session is deleted. Also an async context manager.
 
-    Of a message that is complete the deltas are gone: who comes later gets it whole. Who read its
-    beginning gets the rest as one delta before it.
+    Of a message that is complete the deltas are gone: who comes later, also with a cursor of one of
+    its deltas, gets it whole. Who was reading it gets the rest as one delta before it.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Follower:
         self._seq = 0
         self._ready: deque[FollowedEvent] = deque()
         self._closed = False
+        self._scope: anyio.CancelScope | None = None
 
     def __aiter__(self) -> Self:
         return self
@@ -107,23 +109,29 @@ class Follower:
         while not self._ready:
             if self._closed:
                 raise StopAsyncIteration
-            await self._read_page()
+            with anyio.CancelScope() as self._scope:
+                await self._read_page()
         return self._ready.popleft()
 
     async def _read_page(self) -> None:
-        page = await self._store.read(
-            self._session_id, owner=self._owner, after=self._seq, limit=_PAGE
-        )
-        for stored in page:
-            self._ready.extend(self._read(stored))
-            self._seq = stored.seq
-        if not page:
-            await self._store.wait(self._session_id, owner=self._owner, after=self._seq)
+        try:
+            page = await self._store.read(
+                self._session_id, owner=self._owner, after=self._seq, limit=_PAGE
+            )
+            for stored in page:
+                self._ready.extend(self._read(stored))
+                self._seq = stored.seq
+            if not page:
+                await self._store.wait(self._session_id, owner=self._owner, after=self._seq)
+        except StateError:  # the store was closed, and so is this
+            self._closed = True
 
     async def aclose(self) -> None:
-        """End it: nothing more is given."""
+        """End it: nothing more is given, not even to whoever waits."""
         self._closed = True
         self._ready.clear()
+        if self._scope is not None:
+            self._scope.cancel()
 
     async def __aenter__(self) -> Self:
         return self

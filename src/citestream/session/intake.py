@@ -5,13 +5,14 @@ stays is kept for good before anyone sees it; one that streams is seen at once a
 Deliberately elsewhere: keeping (``journal``), reading (``reading``), giving out (``delivery``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 
 from ..events import SessionEvent, SessionEventType, SessionIdleData
+from ..resolver import MessageKey
 from ..sources import SourceRegistry
 from ..sources.registered import Registration
 from ..sources.registrations import dump_registrations
@@ -152,13 +153,21 @@ class Intake:
         for _ in self._remembering():
             pass
 
-    async def interrupt(self) -> list[SessionEvent]:
-        """Complete the messages that stream, as far as they came, and mark them interrupted.
+    async def interrupt(self, messages: Iterable[MessageKey], /) -> list[SessionEvent]:
+        """Complete those of ``messages`` that stream, as far as they came, marked interrupted.
 
         Returns what was given out.
         """
-        given = [await self.take(event) for event in self._reading.interrupted()]
+        given = [await self.take(event) for event in self._reading.interrupted(messages)]
         return [one for events in given for one in events]
+
+    def forget(self, messages: Iterable[MessageKey], /) -> None:
+        """Say that nothing more comes of ``messages``."""
+        self._reading.forget(messages)
+
+    def mute(self) -> None:
+        """Give nothing out any more: somebody does not take it."""
+        self._delivery.mute()
 
     async def close(self) -> None:
         """Keep what is not kept yet and let others have the session."""
@@ -169,14 +178,23 @@ class Intake:
     # -- inside
 
     async def _keep_registered(self) -> None:
-        registered = self._registered()
-        if registered and self._journal is not None:
-            await self._journal.append(registered)
+        if self._calls:
+            await self._append([])
 
     async def _kept(self, event: SessionEvent) -> bool:
         """Keep an event that stays; tell whether it is new."""
-        registered = self._registered()
-        return self._journal is None or await self._journal.append([*registered, event])
+        return await self._append([event])
+
+    async def _append(self, events: list[SessionEvent]) -> bool:
+        """Keep what was registered, then ``events``; what fails is registered with the next."""
+        calls, files = list(self._calls), self._files
+        registered = [sources_event(dump_registrations(calls), files)] if calls else []
+        if self._journal is None or not (registered or events):
+            return True
+        new = await self._journal.append([*registered, *events])
+        del self._calls[: len(calls)]
+        self._files = {name: file for name, file in self._files.items() if name not in files}
+        return new
 
     def _stream(self, event: SessionEvent, stream: str) -> list[SessionEvent]:
         if self._journal is not None:
@@ -195,15 +213,6 @@ class Intake:
             self.transcript.take(one)
         self._delivery.put(given)
         return given
-
-    def _registered(self) -> list[SessionEvent]:
-        """Return the event that keeps what was registered since the last one."""
-        if not self._calls:
-            return []
-        event = sources_event(dump_registrations(self._calls), self._files)
-        self._calls.clear()
-        self._files = {}
-        return [event]
 
     async def _recall(self) -> None:
         unfinished = is_unfinished(self._past)

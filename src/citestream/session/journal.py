@@ -13,13 +13,14 @@ everything else                    an event that stays
 =================================  ===========================================================
 """
 
+import logging
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import anyio
 import attrs
 
-from ..errors import StoreError
+from ..errors import CitestreamError, StoreError
 from ..events import (
     AssistantMessageData,
     AssistantMessageDeltaData,
@@ -44,6 +45,7 @@ RENEW_SECONDS = 10.0
 """How often a session that is held says so."""
 
 _TURN = "turn"
+_logger = logging.getLogger("citestream.session")
 
 
 def stream_of(event: SessionEvent, /) -> str | None:
@@ -68,8 +70,8 @@ def _ends(event: SessionEvent) -> tuple[str, ...]:
     return (_TURN,) if isinstance(data, ending) else ()
 
 
-_Waiting: TypeAlias = tuple[SessionEvent, str, list[str]]
-"""An event, what it is a piece of, and its text with that of the deltas right behind it."""
+_Waiting: TypeAlias = tuple[SessionEvent | EventRecord, str, list[str]]
+"""What is kept, what it is a piece of, and its text with that of the deltas right behind it."""
 
 
 class Journal:
@@ -83,17 +85,21 @@ class Journal:
         self._waiting: list[_Waiting] = []
 
     def accept(self, event: SessionEvent, stream: str, /) -> None:
-        """Take an event that may be lost in a crash. It is kept within FLUSH_SECONDS."""
+        """Take an event that may be lost in a crash. It is kept within FLUSH_SECONDS.
+
+        Raises EncodeError and OptionError for what cannot be kept.
+        """
         waiting = self._waiting
+        # What is more than text is encoded at once: whoever feeds hears what cannot be.
+        text = _plain_text(event)
+        kept = event if text is not None else _record(event, stream)
+        last = waiting[-1] if waiting else None
+        if text is not None and last is not None and _alike(last[0], event):
+            last[2].append(text)
+            return
         if not waiting:
             self._keeper.add(self)
-        data = event.data
-        if not isinstance(data, AssistantMessageDeltaData):
-            waiting.append((event, stream, []))
-        elif waiting and _alike(waiting[-1][0], event):
-            waiting[-1][2].append(data.delta_content)
-        else:
-            waiting.append((event, stream, [data.delta_content]))
+        waiting.append((kept, stream, [] if text is None else [text]))
 
     async def append(self, events: Sequence[SessionEvent], /) -> bool:
         """Keep events for good, after what waits; tell whether the last of them is new.
@@ -136,7 +142,10 @@ class Journal:
 
     def _taken(self) -> list[EventRecord]:
         waiting, self._waiting = self._waiting, []
-        return [_record(_joined(event, texts), stream) for event, stream, texts in waiting]
+        return [
+            one if isinstance(one, EventRecord) else _record(_joined(one, texts), stream)
+            for one, stream, texts in waiting
+        ]
 
 
 class Keeper:
@@ -171,11 +180,17 @@ class Keeper:
                 self._arrived = anyio.Event()
                 waiting, self._waiting = self._waiting, []
                 for journal in waiting:
-                    journal.flush()
+                    self._flush(journal)
                 try:
                     await self._store.flush()  # while it is busy, deltas are joined
                 except StoreError:
                     continue  # the next append of each session says so
+
+    def _flush(self, journal: Journal) -> None:
+        try:
+            journal.flush()
+        except CitestreamError:  # one session's trouble is not that of the others
+            _logger.exception("deltas of session %s cannot be kept", journal.lease.session_id)
 
     async def _renew(self) -> None:
         while True:
@@ -204,7 +219,19 @@ def _joined(event: SessionEvent, texts: list[str]) -> SessionEvent:
     return attrs.evolve(event, data=attrs.evolve(data, delta_content="".join(texts)))
 
 
-def _alike(one: SessionEvent, other: SessionEvent) -> bool:
+def _plain_text(event: SessionEvent) -> str | None:
+    """Return the text of a delta that is nothing but text, None for any other event."""
+    data = event.data
+    if not isinstance(data, AssistantMessageDeltaData) or data.extra or event.extra:
+        return None
+    fields = (data.delta_content, data.message_id, event.id)
+    plain = all(type(one) is str for one in fields) and event.id
+    return data.delta_content if plain else None
+
+
+def _alike(one: SessionEvent | EventRecord, other: SessionEvent) -> bool:
+    if isinstance(one, EventRecord):
+        return False
     a, b = one.data, other.data
     return (
         isinstance(a, AssistantMessageDeltaData)

@@ -117,14 +117,21 @@ class Reading:
             data = SessionWarningData(
                 message=f"event {stored.seq} cannot be read: {error}", warning_type="decode_error"
             )
-            return [SessionEvent(type=SessionEventType.SESSION_WARNING, data=data, ephemeral=True)]
+            return [SessionEvent(type=SessionEventType.SESSION_WARNING, data=data)]
 
-    def interrupted(self) -> list[SessionEvent]:
+    def interrupted(self, messages: Iterable[MessageKey] | None = None, /) -> list[SessionEvent]:
         """Return a final message for each that streamed and was not completed, as far as it came.
 
-        ``interrupted`` is set in its data. Raw: they go the way of every event.
+        All of them, or of ``messages``. ``interrupted`` is set in their data. Raw: they go the way
+        of every event.
         """
-        return [_interrupted(key, *text) for key, text in self._texts.items()]
+        keys = list(self._texts if messages is None else messages)
+        return [_interrupted(key, *self._texts[key]) for key in keys if key in self._texts]
+
+    def forget(self, messages: Iterable[MessageKey], /) -> None:
+        """Say that nothing more comes of ``messages``, complete or not."""
+        for key in messages:
+            self._texts.pop(key, None)
 
     def _missing(self, event: SessionEvent) -> SessionEvent | None:
         data = event.data

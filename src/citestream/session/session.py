@@ -6,6 +6,7 @@ provider made the session. Out: callbacks (``on``), async iterators (``events``)
 in order, on asyncio and trio.
 """
 
+import logging
 from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -14,7 +15,7 @@ from uuid import uuid4
 import anyio
 import anyio.lowlevel
 
-from ..errors import OptionError, StateError, brief
+from ..errors import OptionError, StateError, StoreError, brief
 from ..events import AssistantMessageDeltaData, SessionEvent
 from ..logs.decoding import UpstreamEvent, decoded, decoded_leniently
 from ..resolver import MessageKey
@@ -25,9 +26,11 @@ from .eventstream import CHECKPOINT_EVERY, EventStream
 from .intake import Intake
 from .options import SessionOptions
 from .reading import Reading
-from .work import Work
+from .work import PATIENCE, Work
 
 __all__ = ("Session",)
+
+_logger = logging.getLogger("citestream.session")
 
 
 class Session:
@@ -119,21 +122,22 @@ class Session:
     async def send(self, prompt: str, /, *, attachments: Sequence[Mapping[str, Any]] = ()) -> str:
         """Ask the provider of the client; return the id of the message before it is answered.
 
-        Questions are answered one after the other. ``attachments`` are mappings as the Copilot SDK
+        Questions are answered one after the other; one that waits is kept when its turn comes.
+        ``attachments`` are mappings as the Copilot SDK
         has them, of type ``file``, ``directory``, ``selection`` or ``blob``; what they hold is
         registered to be cited.
 
         Raises StateError for a session that cannot ask, OptionError, DecodeError, LimitError or
         OSError for an attachment, and StoreError where the question could not be kept.
         """
-        return (await self._working("send").ask(prompt, attachments)).message_id
+        return (await self._working("send").ask(prompt, attachments or ())).message_id
 
     async def send_and_wait(
         self,
         prompt: str,
         /,
         *,
-        attachments: Sequence[Mapping[str, Any]] = (),
+        attachments: Sequence[Mapping[str, Any]] | None = None,
         timeout: float | None = 60.0,  # noqa: ASYNC109 - the Copilot SDK's name
     ) -> SessionEvent | None:
         """Ask, and return the last message of the root agent, None where there was none.
@@ -149,7 +153,7 @@ class Session:
         if self._delivery.is_inside():
             raise StateError("send_and_wait: a handler of the session would wait for itself")
         with anyio.fail_after(timeout):
-            question = await work.ask(prompt, attachments)
+            question = await work.ask(prompt, attachments or ())
             return await question.wait()
 
     async def abort(self) -> None:
@@ -218,18 +222,22 @@ class Session:
     async def disconnect(self) -> None:
         """Release what was withheld, end all iterators and take no more events. Idempotent.
 
-        A kept session is interrupted where it was answering, and can be resumed. Raises StoreError
-        where what came last could not be kept.
+        A kept session is interrupted where it was answering, and can be resumed. Inside a handler
+        or a tool of it this returns at once, and it disconnects when that has returned; handlers
+        that do not return are abandoned after some seconds. Raises StoreError where what came last
+        could not be kept.
         """
         connected, self._connected = self._connected, False
-        try:
-            if connected and self._work is not None:
-                await self._work.close()
-        finally:
+        work, backing = self._work, self._backing
+        if not connected or work is None or backing is None:
             if connected:
                 self._delivery.put(self._reading.finish())
             self._delivery.close()
             await self._delivery.run()
+        elif work.is_inside():
+            backing.tasks.start_soon(self._leave_later, work)
+        else:
+            await self._leave(work)
 
     async def __aenter__(self) -> Self:
         self._check_connected("async with")
@@ -244,6 +252,25 @@ class Session:
         await self.disconnect()
 
     # -- inside
+
+    async def _leave(self, work: Work) -> None:
+        with anyio.CancelScope(shield=True):
+            try:
+                self._delivery.release()
+                await work.close()
+            finally:
+                self._delivery.put(self._reading.finish())
+                self._delivery.close()
+                with anyio.move_on_after(PATIENCE) as patience:
+                    await self._delivery.run()
+                if patience.cancelled_caught:
+                    self._delivery.mute()
+
+    async def _leave_later(self, work: Work) -> None:
+        try:
+            await self._leave(work)
+        except StoreError as error:
+            _logger.warning("session %s closed with an error: %s", self.session_id, error)
 
     def _check_connected(self, call: str) -> None:
         if not self._connected:

@@ -12,6 +12,7 @@ from uuid import uuid4
 import anyio
 import attrs
 
+from ..errors import CitestreamError
 from ..events import (
     RawSessionEventData,
     SessionEventData,
@@ -38,12 +39,29 @@ _Take: TypeAlias = Callable[[SessionEventType, SessionEventData], Awaitable[None
 async def run_requests(
     requests: Iterable[Any], /, *, backing: Backing, session_id: str, take: _Take
 ) -> None:
-    """Run what ``requests`` ask for and give what comes of it to ``take``, each as it ends."""
-    calls = [_invocation(request, session_id) for request in requests]
-    settled = [(call, await _settled(call, backing, take)) for call in calls]
+    """Run what ``requests`` ask for and give what comes of it to ``take``, each as it ends.
+
+    Raises the CitestreamError that ``take`` raises; what runs then is cancelled.
+    """
+    calls: dict[str, ToolInvocation] = {}
+    for request in requests:
+        call = _invocation(request, session_id)
+        calls.setdefault(call.tool_call_id, call)  # a result could not tell two of one id apart
+    settled = [(call, await _settled(call, backing, take)) for call in calls.values()]
+    problems: list[CitestreamError] = []
+
+    async def run(call: ToolInvocation, tool: Tool | _Refused) -> None:
+        try:
+            await _run(call, tool, take)
+        except CitestreamError as error:
+            problems.append(error)
+            tasks.cancel_scope.cancel()
+
     async with anyio.create_task_group() as tasks:
-        for call, outcome in settled:
-            tasks.start_soon(_run, call, outcome, take)
+        for call, tool in settled:
+            tasks.start_soon(run, call, tool)
+    if problems:
+        raise problems[0]
 
 
 @attrs.frozen(kw_only=True)

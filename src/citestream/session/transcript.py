@@ -77,9 +77,12 @@ class Transcript:
         self._round += 1
         if data.content.strip():
             self._turns.append(AssistantTurn(text=data.content))
+        ids: set[str] = set()
         for request in data.tool_requests or ():
-            if isinstance(request, Mapping) and _is_text(request.get("toolCallId")):
-                self._calls[request["toolCallId"]] = len(self._turns)
+            call_id = request.get("toolCallId") if isinstance(request, Mapping) else None
+            if isinstance(call_id, str) and call_id not in ids:
+                ids.add(call_id)  # of two calls with one id only one runs
+                self._calls[call_id] = len(self._turns)
                 self._turns.append(_call(request, self._round))
 
     def _result(self, data: ToolExecutionCompleteData) -> None:

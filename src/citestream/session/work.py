@@ -8,6 +8,7 @@ call of a model (``asking``), running the tools that it asks for (``toolwork``).
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from contextvars import ContextVar
 from typing import Any
 from uuid import uuid4
 
@@ -18,10 +19,12 @@ from ..attachments import attachment_payloads, read_attachments
 from ..conversation import Conversation, ToolDefinition
 from ..errors import (
     CitestreamError,
+    OptionError,
     SessionError,
     SessionNotFoundError,
     StateError,
     StoreError,
+    brief,
 )
 from ..events import (
     AbortData,
@@ -37,6 +40,7 @@ from ..events import (
     UserMessageData,
 )
 from ..model import Extra
+from ..resolver import MessageKey
 from ..sources import Granularity
 from ..store import StoredEvent
 from .asking import ask_model
@@ -44,44 +48,17 @@ from .backing import Backing
 from .intake import Intake
 from .options import SessionOptions
 from .provider import Exchange, Provider
+from .question import Question
 from .toolwork import run_requests
 from .transcript import SOURCE_IDS
 
-__all__ = ("Question", "Work")
+__all__ = ("PATIENCE", "Work")
 
 
-class Question:
-    """A question and what becomes of it. ``source_ids`` are those of what is attached to it."""
+PATIENCE = 5.0
+"""Seconds that closing waits for handlers, providers and tools to let go."""
 
-    def __init__(
-        self, data: UserMessageData, files: dict[str, Any], source_ids: list[str], /
-    ) -> None:
-        self.message_id: str = data.message_id or ""
-        self.data = data
-        self.files = files
-        self.source_ids = source_ids
-        self.begun: anyio.Event = anyio.Event()
-        self.done: anyio.Event = anyio.Event()
-        self.answer: SessionEvent | None = None
-        self.error: CitestreamError | None = None
-
-    async def wait(self) -> SessionEvent | None:
-        """Return the last message of the root agent when all is done. Raises what went wrong."""
-        await self.done.wait()
-        if self.error is not None:
-            raise self.error
-        return self.answer
-
-    def saw(self, events: Sequence[SessionEvent]) -> None:
-        """Note what was given out while the question was being answered."""
-        for event in events:
-            if event.agent_id is None and isinstance(event.data, AssistantMessageData):
-                self.answer = event
-            elif isinstance(event.data, SessionErrorData) and self.error is None:
-                data = event.data
-                self.error = SessionError(
-                    data.message, error_type=data.error_type, status_code=data.status_code
-                )
+_inside: ContextVar["Work | None"] = ContextVar("_inside", default=None)
 
 
 class Work:
@@ -102,11 +79,14 @@ class Work:
         self._closing = False
         self._last_id: str | None = None
         self._attached: set[str] = set()
+        self._streamed: set[MessageKey] = set()
         if backing.following is not None:
             backing.tasks.start_soon(self._observe, backing.following)
 
     async def ask(self, prompt: str, attachments: Sequence[Mapping[str, Any]], /) -> Question:
         """Begin to answer, or queue behind what is being answered."""
+        if not isinstance(prompt, str):
+            raise OptionError(f"prompt: wanted a text, got {brief(prompt)}")
         if self._backing.journal is None:
             raise StateError("send: the session only observes")
         self._provider()
@@ -120,21 +100,35 @@ class Work:
                 raise question.error
         return question
 
+    def is_inside(self) -> bool:
+        """Tell whether what runs now is part of the work, or a handler that the session waits for.
+
+        It would wait for itself.
+        """
+        return _inside.get() is self or self._intake.is_inside()
+
     async def abort(self) -> None:
-        """Stop what is being answered."""
+        """Stop what is being answered; inside of it, return before it has stopped."""
         question = self._current
-        if self._scope is not None:
-            self._scope.cancel()
-        if question is not None and not self._intake.is_inside():
+        self._stop()
+        if question is not None and not self.is_inside():
             await question.done.wait()
 
     async def close(self) -> None:
-        """Stop, keep what came, and let others have the session."""
+        """Stop, keep what came, and let others have the session. Not to be called inside.
+
+        Handlers that do not return are abandoned after a while.
+        """
         self._closing = True
         with anyio.CancelScope(shield=True):
-            await self.abort()
-            if not self._intake.is_inside():
+            with anyio.move_on_after(PATIENCE) as patience:
+                await self.abort()
                 await self._idle.wait()
+            if patience.cancelled_caught:
+                self._intake.mute()
+                self._stop()
+                with anyio.move_on_after(PATIENCE):
+                    await self._idle.wait()
             try:
                 await self._intake.close()
             finally:
@@ -153,20 +147,26 @@ class Work:
                         await self._intake.show(page)
         except SessionNotFoundError:
             ...  # deleted: nothing follows
+        except StoreError as error:
+            await self._tell(error)
         finally:
             self._idle.set()
 
     async def _run(self) -> None:
+        _inside.set(self)
         try:
             while self._waiting:
                 question = self._current = self._waiting.pop(0)
                 if self._closing:
-                    question.error = StateError("send: the session was disconnected first")
+                    question.end(unless_done="send: the session was disconnected first")
                 else:
                     await self._answered(question)
-                question.begun.set()
-                question.done.set()
+                    question.end()
         finally:
+            for left in (self._current, *self._waiting):
+                if left is not None:
+                    left.end(unless_done="send: the client was closed first")
+            self._waiting.clear()
             self._current = None
             self._idle.set()
 
@@ -175,19 +175,38 @@ class Work:
             with anyio.CancelScope() as scope:
                 self._scope = scope
                 await self._answer(question)
-            self._scope = None
             if scope.cancelled_caught:
-                await self._stopped(question)
-        except StoreError as error:
-            # Nobody can keep this event: whoever listens here is told all the same.
-            question.error = error
-            failed = SessionErrorData(message=str(error), error_type=type(error).__name__)
-            await self._intake.tell(self._event(SessionEventType.SESSION_ERROR, failed))
-            await self._intake.tell(self._event(SessionEventType.SESSION_IDLE, SessionIdleData()))
+                with anyio.CancelScope() as self._scope:
+                    await self._stopped(question)
         except CitestreamError as error:
-            await self._fail(question, SessionError(str(error), error_type=type(error).__name__))
             question.error = error
-            await self._end(question)
+            with anyio.CancelScope() as self._scope:
+                await self._tell(error)
+        finally:
+            self._scope = None
+            self._intake.forget(self._streamed)
+            self._streamed.clear()
+
+    async def _tell(self, error: CitestreamError) -> None:
+        """Give out that the work failed; what cannot be kept is told all the same."""
+        failed = SessionErrorData(message=str(error), error_type=type(error).__name__)
+        kept = not isinstance(error, StoreError)
+        for kind, data in (
+            (SessionEventType.SESSION_ERROR, failed),
+            (SessionEventType.SESSION_IDLE, SessionIdleData()),
+        ):
+            event = self._event(kind, data)
+            try:
+                if kept:
+                    await self._intake.take(event)
+            except StoreError:
+                kept = False
+            if not kept:
+                await self._intake.tell(event)
+
+    def _stop(self) -> None:
+        if self._scope is not None:
+            self._scope.cancel()
 
     async def _answer(self, question: Question) -> None:
         await self._begin(question)
@@ -262,11 +281,11 @@ class Work:
             exchange = self._exchange(question)
             async with aclosing(ask_model(provider, exchange, self._options)) as events:
                 async for event in events:
-                    if isinstance(event.data, AssistantMessageDeltaData) and (
-                        self._intake.take_at_once(event)
-                    ):
-                        await self._intake.deliver()
-                        continue
+                    if isinstance(event.data, AssistantMessageDeltaData):
+                        self._streamed.add((event.agent_id, event.data.message_id))
+                        if self._intake.take_at_once(event):
+                            await self._intake.deliver()
+                            continue
                     given = await self._intake.take(self._stamped(event))
                     question.saw(given)
                     for one in given:
@@ -303,11 +322,10 @@ class Work:
         )
 
     async def _interrupt(self, question: Question) -> None:
-        question.saw(await self._intake.interrupt())
+        question.saw(await self._intake.interrupt(self._streamed))
 
     async def _stopped(self, question: Question) -> None:
         """Say that the question was stopped, when what was being done about it has ended."""
-        question.begun.set()
         await self._interrupt(question)
         reason = "session disconnected" if self._closing else "user initiated"
         await self._take(question, SessionEventType.ABORT, AbortData(reason=reason))

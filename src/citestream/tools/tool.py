@@ -16,8 +16,9 @@ from functools import partial
 from typing import Any, Literal, overload
 
 import attrs
-from anyio import to_thread
+from anyio import get_cancelled_exc_class, to_thread
 
+from ..cancellation import is_cancelled
 from ..errors import ModelError, OptionError, brief
 from ..model import CitableSource
 from ..wire import encode_json
@@ -29,6 +30,7 @@ _logger = logging.getLogger("citestream.session")
 _NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 _KEYS = ("id", "content", "title", "url", "path")
 _LONGEST = 2000  # characters of a problem: a model may have written what it quotes
+_EXITS = (SystemExit, GeneratorExit)
 _FAILED = "The tool failed. What went wrong is not shown here."
 
 
@@ -253,15 +255,25 @@ async def run_tool(tool: Tool, invocation: ToolInvocation, /) -> ToolOutcome:
 
 
 async def _called(call: partial[Any]) -> Any:  # noqa: ANN401 - what a tool returns
-    if inspect.iscoroutinefunction(call.func):
-        return await call()
-    (result,) = await to_thread.run_sync(partial(_boxed, call), abandon_on_cancel=True)
-    return await result if inspect.isawaitable(result) else result
+    try:
+        if inspect.iscoroutinefunction(call.func):
+            return await call()
+        (result,) = await to_thread.run_sync(partial(_boxed, call), abandon_on_cancel=True)
+        return await result if inspect.isawaitable(result) else result
+    except get_cancelled_exc_class() as error:
+        if is_cancelled():
+            raise
+        raise RuntimeError("cancelled from inside") from error
+    except _EXITS as error:
+        raise RuntimeError(f"raised {type(error).__name__}") from error
 
 
 def _boxed(call: partial[Any]) -> tuple[Any]:
-    # In a box, since trio lets no coroutine out of a thread.
-    return (call(),)
+    try:
+        # In a box, since trio lets no coroutine out of a thread.
+        return (call(),)
+    except _EXITS as error:  # a loop would take it for its own end
+        raise RuntimeError(f"raised {type(error).__name__}") from error
 
 
 def _outcome(result: object) -> ToolOutcome:

@@ -50,7 +50,8 @@ class SQLiteStore:
             given = Path(path)
         except TypeError as error:
             raise OptionError(f"path: wanted the path of a file, got {brief(path)}") from error
-        if not given.name or "\0" in str(given):
+        memory = str(given) == ":memory:" or str(given).startswith("file:")
+        if memory or not given.name or "\0" in str(given):
             raise OptionError(f"path: wanted the path of a file, got {brief(str(path))}")
         self.path: Path = given.absolute()
         self._options = options or SQLiteOptions()
