@@ -24,7 +24,8 @@ from providers.loopback import SSE, Loopback, Reply, drawn, sse
 ROOT = Path(__file__).parents[2]
 CHAT = [sys.executable, "-m", "examples.terminal_chat"]
 DOUBLE = [sys.executable, str(Path(__file__))]
-SECONDS = 20  # until a test gives up
+SECONDS = 40  # until a test gives up
+PROMPT = re.compile(rb"> (?:\x1b\[[0-9;?]*[a-zA-Z])*\Z")
 ENV = {
     name: value
     for name, value in os.environ.items()
@@ -201,7 +202,7 @@ class Terminal:
     def at_prompt(self):
         cursor = self.screen.cursor
         shown = self.rows[cursor.y] == ">" and not cursor.hidden
-        return shown and self.raw.endswith(b"> ")
+        return shown and PROMPT.search(self.raw[-64:]) is not None
 
     def left(self):
         """Wait until the process has ended and return its status."""

@@ -12,3 +12,10 @@ def test_it_is_its_pieces_joined(pieces):
         if number % 50 == 0:
             assert str(text) == "".join(pieces[: number + 1])
     assert str(text) == "".join(pieces)
+
+
+def test_many_pieces_are_few_strings():
+    text = GrowingText()
+    for _ in range(200):
+        text.add("ab")
+    assert str(text) == "ab" * 200

@@ -160,11 +160,12 @@ async def test_sessions_are_listed_and_deleted():
 async def test_a_summary_that_cannot_be_read_is_none():
     store = MemoryStore()
     async with client_of(store=store) as (client, _):
-        for number, body in enumerate(('{"broken', '{"id": "a"}')):
+        other = '{"id": "a", "timestamp": "2026-11-30", "type": "abort", "data": {}}'
+        for number, body in enumerate(('{"broken', '{"id": "a"}', other)):
             lease = await store.create(f"s{number}")
             record = EventRecord(event_id="e", type="user.message", body=body)
             await store.append(lease, [record])
-        assert [one.summary for one in await client.list_sessions()] == [None, None]
+        assert [one.summary for one in await client.list_sessions()] == [None] * 3
         again = await client.resume_session("s0")
         assert kinds(await again.get_events()) == ["session.warning", "session.resume"]
 

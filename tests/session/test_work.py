@@ -226,6 +226,36 @@ async def test_what_the_application_registers_is_told_to_the_model_once():
         ]
 
 
+async def test_what_is_registered_in_mid_answer_is_kept_before_the_next_delta():
+    async with client_of(answer("A longer answer.")) as (client, _):
+        session, seen = await client.create_session(enable_citations=True), []
+
+        def register(event):
+            seen.append(event)
+            if texts(seen) and len(session.sources) == 0:
+                session.sources.add(from_text("Meals are paid."))
+
+        session.on(register)
+        event = await session.send_and_wait("?")
+        assert texts(seen) == event.data.content == "A longer answer."
+        again = await client.resume_session(session.session_id)
+        assert again.sources.ids == session.sources.ids
+
+
+async def test_a_damaged_stream_is_consumed_as_far_as_it_can_be():
+    async def stream():
+        yield {"id": 1}
+        data = {"messageId": "m", "content": "Text.", "citations": 5}
+        whole = {"id": "e", "timestamp": "2026-11-30T04:55:10Z", "type": "assistant.message"}
+        yield whole | {"data": data}
+
+    async with client_of() as (client, _):
+        session, seen = await client.create_session(), []
+        session.on(seen.append)
+        await session.consume(stream(), on_error="skip")
+        assert kinds(seen) == ["session.warning", "assistant.message", "session.warning"]
+
+
 async def test_pages_are_cited_where_the_syntax_can_say_so(tmp_path):
     pdf = Path(__file__).parents[1] / "data" / "handbook.pdf"
     (tmp_path / "handbook.pdf").write_bytes(pdf.read_bytes())

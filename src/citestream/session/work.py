@@ -163,9 +163,8 @@ class Work:
                     await self._answered(question)
                     question.end()
         finally:
-            for left in (self._current, *self._waiting):
-                if left is not None:
-                    left.end(unless_done="send: the client was closed first")
+            for left in filter(None, (self._current, *self._waiting)):
+                left.end(unless_done="send: the client was closed first")
             self._waiting.clear()
             self._current = None
             self._idle.set()
