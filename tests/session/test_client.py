@@ -266,3 +266,19 @@ async def test_several_sessions_at_once():
             await anyio.wait_all_tasks_blocked()
             gate.set()
         assert got == ["Same."] * 5
+
+
+async def test_a_session_that_is_fed_is_kept_too():
+    head = {"timestamp": "2026-11-30T04:55:10Z", "parentId": None}
+    delta = {"messageId": "m", "deltaContent": f"Yes.{MARK}"}
+    message = {"messageId": "m", "content": f"Yes.{MARK}"}
+    async with client_of() as (client, _):
+        session, seen = await client.create_session(enable_citations=True), []
+        await session.get_events()
+        session.on(seen.append)
+        streams = head | {"id": "1", "type": "assistant.message_delta", "data": delta}
+        await session.feed(streams)
+        await session.feed(head | {"id": "2", "type": "assistant.message", "data": message})
+        assert texts(seen) == seen[1].data.content == "Yes."
+        again = await client.resume_session(session.session_id, enable_citations=True)
+        assert (await again.get_events())[1] == seen[1]

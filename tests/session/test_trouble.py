@@ -553,6 +553,7 @@ async def test_followers_end_with_themselves_and_with_their_client():
         tasks.start_soon(read, theirs, "client")
         await anyio.wait_all_tasks_blocked()
         await mine.aclose()
+        await client.follow(session.session_id).aclose()
         await anyio.wait_all_tasks_blocked()
         assert ended == ["itself"]
     assert ended == ["itself", "client"]
