@@ -1,6 +1,6 @@
 """Never run: what a user's type checker must say about the public names."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, assert_never, assert_type
 
 from citestream import (
@@ -12,19 +12,28 @@ from citestream import (
     CitationOptions,
     Citations,
     CitationSpan,
+    Client,
+    FollowedEvent,
     MarkerFilter,
     MarkerSyntax,
+    OfflineProvider,
     Resolution,
     Resolver,
     Session,
     SessionEvent,
     SessionOptions,
+    SQLiteStore,
+    Store,
+    ToolResult,
+    VendorProvider,
     extract_citations,
     format_marker,
     parse_markers,
+    providers,
     render,
     resolve,
     strip_citations,
+    tool,
     wire,
 )
 from citestream.events import AssistantMessageData
@@ -87,3 +96,22 @@ def engine(line: bytes) -> list[dict[str, Any]]:
     resolver = Resolver()
     events = [*resolver.feed(wire.decode_event(line)), *resolver.finish()]
     return [wire.encode_event(event) for event in events]
+
+
+@tool
+def search(query: str) -> ToolResult:
+    """Search."""
+    return ToolResult(query, citable_sources=[{"id": "a", "content": "b"}])
+
+
+async def client(store: Store, call: Callable[..., Any]) -> None:
+    provider = VendorProvider(providers.Anthropic, call, model="m", stream=True)
+    async with Client(provider=provider, store=store) as one:
+        session = await one.create_session(enable_citations=True, tools=[search])
+        assert_type(await session.send("?"), str)
+        assert_type(await session.send_and_wait("?"), SessionEvent | None)
+        async for followed in one.follow(session.session_id):
+            assert_type(followed, FollowedEvent)
+        await one.create_session(enable_citation=True)  # type: ignore[call-arg]  # no such setting
+    async with Client(provider=OfflineProvider(), store=SQLiteStore("sessions.db")):
+        pass

@@ -33,8 +33,8 @@ class AnthropicMessages:
     """The messages of one request."""
 
     def __init__(self, conversation: Conversation = Conversation(turns=()), /) -> None:  # noqa: B008 - frozen
-        self.documents = SentMaterial()
-        self.results = SentMaterial()
+        self.documents: SentMaterial = SentMaterial()
+        self.results: SentMaterial = SentMaterial()
         self.messages: list[dict[str, Any]] = []
         for turn, _, calls in messages_of((turn, "") for turn in conversation.turns):
             if isinstance(turn, UserTurn):

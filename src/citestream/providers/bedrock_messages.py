@@ -54,8 +54,8 @@ class BedrockMessages:
     """The messages of one request, within ``limits``."""
 
     def __init__(self, *, limits: DocumentLimits) -> None:
-        self.documents = SentMaterial()
-        self.results = SentMaterial()
+        self.documents: SentMaterial = SentMaterial()
+        self.results: SentMaterial = SentMaterial()
         self.messages: list[dict[str, Any]] = []
         self.system: str | None = None
         self._limits = limits

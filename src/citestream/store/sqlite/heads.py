@@ -40,8 +40,11 @@ class Head:
     def __init__(
         self, key: int, row: tuple[str, int, str, float, int | None, int | None], /
     ) -> None:
-        self.key = key
-        self.session_id, self.epoch, self.holder, self.taken_at = row[:4]
+        self.key: int = key
+        self.session_id: str = row[0]
+        self.epoch: int = row[1]
+        self.holder: str = row[2]
+        self.taken_at: float = row[3]
         self.has_opening: bool = row[4] is not None
         self.last: int = (row[5] or 0) % NUMBERS
         self.streams: dict[str, int] = {}

@@ -19,10 +19,10 @@ class Watch:
     __slots__ = ("after", "key", "session_id", "waiter")
 
     def __init__(self, session_id: str, /, *, after: int) -> None:
-        self.session_id = session_id
-        self.after = after
+        self.session_id: str = session_id
+        self.after: int = after
         self.key: int | None = None
-        self.waiter = Waiter()
+        self.waiter: Waiter = Waiter()
 
 
 class Watches:
