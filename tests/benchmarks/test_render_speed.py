@@ -7,7 +7,14 @@ from answers import answer
 from markdown_it import MarkdownIt
 from ratios import compare, report
 
-from citestream import render, resolve
+from citestream import (
+    CitationReference,
+    Citations,
+    CitationSource,
+    CitationSpan,
+    render,
+    resolve,
+)
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 RENDERERS = {
@@ -17,6 +24,13 @@ RENDERERS = {
     "terminal": render.terminal,
     "plain": render.plain,
     "speech": functools.partial(render.speech, attribution=True),
+}
+# What once cost the square of its length, the spans of such a text, and its characters.
+LONG_LINES = {
+    "escapes": ("\\* ", 2, 320_000),
+    "emoji": ("📎 words ", 10_000, 1_000_000),
+    "words": ("words ", 10_000, 1_000_000),
+    "blanks": (" " * 8, 10_000, 1_000_000),
 }
 SECTION = """## The rents of the north in year {n}
 
@@ -42,6 +56,15 @@ print(sum(rents) / len(rents))
 ```
 
 """
+
+
+def citing(ends):
+    """Return citations of one source by a span that ends at each of ``ends``."""
+    references = [CitationReference(source_id="s0")]
+    return Citations(
+        sources=[CitationSource(id="s0", provider="client", title="T")],
+        spans=[CitationSpan(start_index=0, end_index=end, references=references) for end in ends],
+    )
 
 
 def report_text(size):
@@ -94,3 +117,26 @@ def test_cost_per_character_is_flat(kind):
     growth = ratio.ours / ratio.theirs * 32 * len(small.content) / len(large.content)
     print(f"\n{kind}: a character of {len(large.content):,} costs {growth:.2f} times one of 10,000")
     assert growth <= 1.3
+
+
+@pytest.mark.parametrize("kind", LONG_LINES)
+def test_cost_per_character_of_one_line_is_flat(kind):
+    unit, spans, size = LONG_LINES[kind]
+    parts = 16
+
+    def cited(count, marks):
+        content = f"[{unit * (count // len(unit))}b"
+        units = len(content.encode("utf-16-le")) // 2
+        step = units // marks
+        return content, citing(range(step, units + 1, step))
+
+    large, small = cited(size, spans), cited(size // parts, max(2, spans // parts))
+
+    def many():
+        for _ in range(parts):
+            render.markdown(*small)
+
+    ratio = compare(lambda: render.markdown(*large), many, rounds=3)
+    growth = ratio.ours / ratio.theirs
+    print(f"\n{kind}: a character of {size:,} costs {growth:.2f} times one of {size // parts:,}")
+    assert growth <= 1.6

@@ -27,6 +27,12 @@ def test_answers_on_one_page_have_ids_of_their_own():
     assert both[0]._repr_html_() == html(CONTENT, CITED, anchor_prefix=prefix)
 
 
+def test_one_text_with_other_sources_has_other_ids():
+    titles = (Answer(content=CONTENT, citations=cite(11, title=title)) for title in "AB")
+    spans = (Answer(content=CONTENT, citations=cite(end)) for end in (5, 11))
+    checked_html("".join(each._repr_html_() for each in (*titles, *spans)))
+
+
 def test_an_answer_may_cite_nothing():
     assert str(answer(resolve("\ud83d"))) == "\ufffd"
     assert answer(resolve("a"))._repr_html_() == "<p>a</p>\n"

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 from citestream.render import TerminalFilter, html, markdown, notes, plain, speech, sse, terminal
+from citestream.render.characters import harmless
 from citestream.render.labels import free_prefix
 from citestream.render.placement import normal
 from citestream.render.structure import read
@@ -75,11 +76,13 @@ def test_deltas_to_a_terminal(drawn):
 
 def test_plain(drawn):
     for _, (content, citations) in drawn():
-        text = normal(content)
+        text = harmless(normal(content))
         shown = plain(content, citations)
         prefix = free_prefix(text, before="[", prefix="", digits=True)
         sign = re.compile(rf"\[{prefix}[0-9]+\]")
         assert not sign.search(text)
+        assert TERMINAL.fullmatch(shown)
+        assert "\x1b" not in shown
         body = shown[: shown.rindex(f"\n\n[{prefix}1] ")]
         assert re.sub(r"\s", "", sign.sub("", body)) == re.sub(r"\s", "", text)
 

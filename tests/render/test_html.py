@@ -19,6 +19,8 @@ NUMBER = (
     '<sup class="citation"><a id="ref-1-{0}" href="#source-1" aria-label="Source 1: T">1</a></sup>'
 )
 ONE = NUMBER.format(1)
+CHEMIST = "👩\u200d🔬"
+BACKSLASH = "a\\"
 HEAD = '<th class="center">'
 PY = '<code class="language-py">'
 
@@ -45,6 +47,8 @@ def marked(words):
         ("a &amp; b", 7, f"<p>{marked('a &amp;')}{ONE} b</p>\n"),
         ("a\nb", 3, f"<p>{marked('a')}\n{marked('b')}{ONE}</p>\n"),
         ("a\\\nb", 1, f"<p>{marked('a')}{ONE}<br>\nb</p>\n"),
+        ("a\\  \nb", 2, f"<p>{marked(BACKSLASH)}{ONE}<br>\nb</p>\n"),
+        (f"{CHEMIST} a", 2, f"<p>{marked(CHEMIST)}{ONE} a</p>\n"),
         ("# a", 3, f"<h1>{marked('a')}{ONE}</h1>\n"),
         ("- a\n- b", 3, f"<ul>\n<li>{marked('a')}{ONE}\n</li>\n<li>b\n</li>\n</ul>\n"),
         ("3. a", 4, f'<ol start="3">\n<li>{marked("a")}{ONE}\n</li>\n</ol>\n'),
@@ -182,3 +186,18 @@ def test_marks_do_not_cost_a_stack_frame_each():
     read = resolve("Rents rose. \ue200cite\ue202a\ue201 " * 2000)
     links, _ = checked_html(html(read.content, read.citations))
     assert links == []
+
+
+def test_what_is_cited_begins_and_ends_with_whole_characters():
+    def span(start, end):
+        references = [CitationReference(source_id="s0")]
+        return CitationSpan(start_index=start, end_index=end, references=references)
+
+    source = CitationSource(id="s0", provider="client", title="T")
+    for start, end in ((2, 3), (0, 2), (3, 5)):
+        shown = html(
+            f"{CHEMIST} a", Citations(sources=[source], spans=[span(start, end)]), markup="text"
+        )
+        assert shown.startswith(f"<p>{marked(CHEMIST)}{ONE} a</p>")
+    empty = html("e\u0301", Citations(sources=[source], spans=[span(1, 1)]))
+    assert empty.startswith(f"<p>e\u0301{ONE}</p>")

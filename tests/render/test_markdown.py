@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 
 from citestream import (
@@ -8,7 +10,8 @@ from citestream import (
     OptionError,
     resolve,
 )
-from citestream.render import markdown
+from citestream.render import html, markdown, plain, speech, terminal
+from render.grammars import github_links
 from render.hostile import cite
 
 TEXT = "Rents rose. \ue200cite\ue202a\ue202L2\ue201 Wages\ue200cite\ue202b\ue202a\ue201."
@@ -229,3 +232,19 @@ def test_a_place_cannot_make_a_definition_of_a_note(place):
 
     assert note() == f"the source javascript:a, {place}"
     assert note(url="https://a.example") == f"[javascript:a]( <https://a.example>), {place}"
+
+
+def test_a_hard_break_behind_a_backslash_stays_one():
+    made = markdown("See C:\\temp\\  \nnext line", cite(12))
+    assert made.startswith("See C:\\temp\\ [^1]  \nnext line\n")
+    assert "br" in github_links(made)[1]
+
+
+@pytest.mark.parametrize(
+    "render", [markdown, partial(markdown, style="links"), html, plain, speech, terminal]
+)
+@pytest.mark.parametrize("citations", [None, cite(1)])
+@pytest.mark.parametrize(("content", "got"), [(None, "None"), (b"x", "b'x'")])
+def test_a_content_that_is_no_text_is_refused(render, citations, content, got):
+    with pytest.raises(OptionError, match=f"^content: wanted a string, got {got}$"):
+        render(content, citations)

@@ -1,9 +1,11 @@
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from citestream import CitationReference, Citations, CitationSource, CitationSpan
 from citestream.render.placement import marked, normal, positions, with_marks
+from citestream.render.structure import read
 from render.hostile import cite
 
 
@@ -41,6 +43,12 @@ def at(content):
         ("see https://a.exa^mple/x_y, b", "see https://a.example/x_y, ^ b"),
         ("see https://a.example/^*x* b", "see https://a.example/*x* ^ b"),
         ("see www.a.example^ b", "see www.a.example ^ b"),
+        ("mail team@a^.example, b", "mail team@a.example^, b"),
+        ("mail te^am@a.example.", "mail team@a.example^."),
+        ("mail <b@c.d>e^@a.example now", "mail <b@c.d>e@a.example^ now"),
+        ("(a.b@c.example)^ d", "(a.b@c.example)^ d"),
+        ("a@b.example,c^d", "a@b.example,c^d"),
+        ("a@b^ c", "a@b^ c"),
         ("at https://a.example or b^ c", "at https://a.example or b^ c"),
         ("a <b>c^</b> d", "a <b>c</b>^ d"),
         ("a <br^> d", "a <br>^ d"),
@@ -67,6 +75,11 @@ def at(content):
         ("a!^ b", "a! ^ b"),
         ("a]^ b", "a] ^ b"),
         ("a\\^", "a\\ ^"),
+        ("See C:\\temp\\^  \nx", "See C:\\temp\\ ^  \nx"),
+        ("See C:\\temp\\  ^\nx", "See C:\\temp\\ ^  \nx"),
+        ("C:\\t^emp", "C:\\t^emp"),
+        ("👍^🏽 1^\ufe0f\u20e3 a", "👍🏽^ 1\ufe0f\u20e3^ a"),
+        ("a |" + "^" + " " * 4096 + "b", "a^ |" + " " * 4096 + "b"),
         ("e^\u0301a", "e\u0301^a"),
         ("👩^\u200d🔬 a", "👩\u200d🔬^ a"),
         ("週次報告。^次", "週次報告。^次"),
@@ -137,3 +150,19 @@ def test_positions_are_those_of_the_normal_text(pieces):
     assert found == sorted(found)
     assert found[0] == 0
     assert found[-1] == len(text)
+
+
+@pytest.mark.parametrize("unit", ["`a` ", "*a* ", "~~a~~ ", "a _b_ **c** "])
+def test_a_mark_behind_what_closes_is_not_tried_out(unit):
+    content = unit * 40
+    structure = read(content, html=True)
+    asked = []
+
+    def inline(text):
+        asked.append(text)
+        return structure.inline(text)
+
+    counted = attrs.evolve(structure, inline=inline)
+    ends = [len(unit) * number for number in range(1, 41)]
+    assert len(marked(content, cite(*ends), structure=counted).marks) == 40
+    assert asked == [content.rstrip()]

@@ -1,5 +1,9 @@
+from functools import partial
+
+import pytest
+
 from citestream import CitationReference, Citations, CitationSource, CitationSpan, resolve
-from citestream.render import plain
+from citestream.render import plain, terminal
 from render.hostile import cite
 
 
@@ -62,6 +66,18 @@ def test_a_mark_without_words_is_a_line_of_its_own():
 
 def test_names_from_right_to_left_turn_nothing_around():
     assert plain("x", cite(1, title="שלום")) == "x [1]\n\n[1] \u2068שלום\u2069"
+
+
+@pytest.mark.parametrize("citations", [None, cite(2)])
+def test_nothing_steers_the_terminal_that_it_is_printed_to(citations):
+    shown = plain("a\tb\x1b[2J\a\u202ec\x9bd\n", citations).partition("\n")[0]
+    assert shown.replace(" [s1]", "") == "a\tb␛[2Jcd"
+    assert plain("x", cite(1, title="a\x1b[2J\u202eb")).endswith("[1] a[2Jb")
+
+
+@pytest.mark.parametrize("render", [plain, partial(terminal, color=False, links=False)])
+def test_what_is_left_out_forges_no_number(render):
+    assert render("As [\x071] says.", cite(13)).startswith("As [1] says. [s1]\n")
 
 
 def test_line_ends_become_line_feeds():

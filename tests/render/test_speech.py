@@ -12,11 +12,22 @@ from render.hostile import answers, cite
     [
         ("**Rents** *rose* by ~~3~~ `4` %.", "Rents rose by 3 4 %."),
         ("# Rents\n\nThey\nrose\\\nmuch.", "Rents\nThey rose much."),
-        ("- a\n- b\n  1. c\n\n> d", "a\nb\nc\nd"),
+        ("- a\n- b\n  1. c\n\n> d", "a\nb\n1. c\nd"),
+        (
+            "3. a\n\n   b\n3. ```\n   x\n   ```\n   - c\n   - d\n3. 7) e",
+            "3. a\nb\n4. c\nd\n5. 7. e",
+        ),
         ("| a | b |\n|---|---|\n| c | |\n| d | e |", "a, b\nc\nd, e"),
         ("See [the report](https://a.example/x) ![of 1986](/b).", "See the report of 1986."),
         ("See https://www.a.example/b/c?d=e.", "See a.example."),
         ("See www.a.example, or <https://b.example:80/c>", "See a.example, or b.example"),
+        ("See http://[::1]:80/x, http://[fe80::1].", "See ::1, fe80::1."),
+        ("See [:https://a.example", "See [:a.example"),
+        ("See ftp://u:p@a.example/x or file:///etc/x", "See a.example or"),
+        (
+            "To mailto:ada@a.example?subject=x, mailto: or b@c.example",
+            "To a.example, mailto: or b@c.example",
+        ),
         ("See https:// or not", "See or not"),
         ("Run:\n\n```\nrm -r x\n```\n\n    y\n\nDone.", "Run:\nDone."),
         ("a <b>c</b>\n\n<div>\nd\n</div>\n\n---", "a c"),

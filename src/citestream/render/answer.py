@@ -41,7 +41,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         # Answers in one notebook share a page, so that their ids must differ.
-        digest = hashlib.sha256(self.content.encode("utf-8", "surrogatepass")).hexdigest()
+        shown = f"{self.content}\0{self.citations!r}"
+        digest = hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
         return html(self.content, self.citations, anchor_prefix=f"a{digest[:12]}-")
 
     def _repr_markdown_(self) -> str:

@@ -9,7 +9,9 @@ tags (they spell text that nobody sees), the characters of markers and lone surr
 import re
 import unicodedata
 
-__all__ = ("visible",)
+from ..offsets import well_formed
+
+__all__ = ("harmless", "visible")
 
 _BLANK = re.compile("[\n-\r\x1c-\x1f\x85\u2028\u2029]")  # what may end a line
 _DROPPED = re.compile(
@@ -17,6 +19,19 @@ _DROPPED = re.compile(
     "\u202a-\u202e\u2066-\u206f\ufff9-\ufffb"
     "\ue200-\ue206\ud800-\udfff\U000e0000-\U000e007f]"
 )
+# Line feeds and tabs stay. Turning the text around is a spoof where nobody sees the source.
+_STEERING = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+def harmless(text: str, /) -> str:
+    r"""Return ``text`` without what steers a terminal, of which an escape is shown as ``␛``.
+
+    Line feeds and tabs stay; a lone surrogate becomes U+FFFD.
+
+    >>> harmless("Rents\x1b[2J\trose.\a")
+    'Rents␛[2J\trose.'
+    """
+    return _STEERING.sub("", well_formed(text)).replace("\x1b", "␛")
 
 
 def visible(text: str, /) -> str:

@@ -19,7 +19,7 @@ from ..model import Citations
 from .elements import LINK, block_html, inline_html, text_html
 from .labels import anchor
 from .notes import Note, notes, span_numbers
-from .placement import Mark, marked, normal, positions
+from .placement import Mark, marked, normal, positions, whole
 from .structure import Leaf, Structure, read, read_text
 
 __all__ = ("Markup", "html")
@@ -48,7 +48,7 @@ def html(
     in ``<mark data-sources="1 2">``. Raw HTML and images are shown as words. With ``quotes`` there
     is a number for every place of which the source's text is known, and that text under it.
 
-    Raises OptionError for another markup.
+    Raises OptionError for another markup, and for a content that is no text.
 
     >>> from citestream.resolver import resolve
     >>> answer = resolve("Rents rose. \ue200cite\ue202a\ue202L8\ue201")
@@ -68,7 +68,7 @@ def html(
     structure = read(text, html=False) if markup == "markdown" else read_text(text)
     listed = notes(citations, quoted_in=content if quotes else None)
     page = _Page(anchor(anchor_prefix), listed)
-    changes = _changes(content, known, quotes=quotes)
+    changes = _changes(content, text, known, quotes=quotes)
     marks = marked(content, known, quotes=quotes, structure=structure).marks
     body = _joined("".join(_blocks(structure, changes, marks, page)))
     return body + page.sources()
@@ -130,13 +130,16 @@ class _Changes:
         return [*found, *zip(inner, self.numbers[first:last], strict=True)]
 
 
-def _changes(content: str, citations: Citations, *, quotes: bool) -> _Changes:
+def _changes(content: str, text: str, citations: Citations, *, quotes: bool) -> _Changes:
     bounds = [bound for span in citations.spans for bound in (span.start_index, span.end_index)]
     points = positions(content, bounds)
     events: dict[int, list[tuple[int, int]]] = {}
     for index, numbers in enumerate(span_numbers(citations, quotes=quotes)):
         start, end = points[2 * index], points[2 * index + 1]
-        for number in numbers if start < end else ():
+        if start >= end:
+            continue
+        start, end = whole(text, start, end)
+        for number in numbers:
             events.setdefault(start, []).append((1, number))
             events.setdefault(end, []).append((-1, number))
     changes = _Changes(at=sorted(events), numbers=[])

@@ -8,7 +8,7 @@ from ..errors import OptionError, brief
 from ..model import Citations
 from .labels import anchor, free_prefix, isolated
 from .notes import Note, notes, with_notes
-from .placement import Mark, marked, with_marks
+from .placement import Mark, marked, required, with_marks
 
 __all__ = ("MarkdownStyle", "markdown")
 
@@ -49,7 +49,7 @@ def markdown(
     content is read as before. With ``quotes`` there is a number for every place of which the
     source's text is known, and that text under it, as ``QUOTE_LENGTH`` allows.
 
-    Raises OptionError for another style.
+    Raises OptionError for another style, and for a content that is no text.
 
     >>> from citestream.resolver import resolve
     >>> answer = resolve("Rents rose. \ue200cite\ue202turn0file0\ue202L8\ue201")
@@ -67,8 +67,8 @@ def markdown(
     if style not in {"footnotes", "links", "list"}:
         raise OptionError(f"style: wanted footnotes, links or list, got {brief(style)}")
     if citations is None or not citations.sources:
-        return content
-    listed = notes(citations, quoted_in=content if quotes else None)
+        return required(content)
+    listed = notes(citations, quoted_in=required(content) if quotes else None)
     text = marked(content, citations, quotes=quotes, closed=True)
     if style == "footnotes":
         prefix = free_prefix(text.text, before="[^", prefix=anchor(anchor_prefix), digits=False)

@@ -8,6 +8,7 @@ Only functions import this module: who renders nothing does not pay for the pars
 """
 
 import functools
+import string
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -19,12 +20,21 @@ from markdown_it.token import Token
 __all__ = ("Token", "block_tokens", "inline_tokens")
 
 _NESTING = 100  # containers and marks of emphasis in each other; what is deeper is text or left out
+_ESCAPED = frozenset(f"{string.punctuation}\n")
 _Rule: TypeAlias = Callable[[StateInline, bool], bool]
+
+
+def _escape(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the shape of rules
+    # The rule takes two characters even where nothing is escaped, and so a blank of a hard break.
+    behind = state.src[state.pos + 1 : state.pos + 2]
+    return behind in _ESCAPED and rules_inline.escape(state, silent)
+
+
 # Rules that make one token from one stretch of text, and the character that this begins with. The
 # stretches of others follow from these.
 _PLACED: tuple[tuple[str, str, _Rule], ...] = (
     ("newline", "\n", rules_inline.newline),
-    ("escape", "\\", rules_inline.escape),
+    ("escape", "\\", _escape),
     ("backticks", "`", rules_inline.backtick),
     ("link", "[", rules_inline.link),
     ("image", "!", rules_inline.image),

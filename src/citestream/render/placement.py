@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ..errors import OptionError, brief
 from ..model import Citations
 from ..offsets import from_utf16_many, well_formed
 from .notes import span_numbers
@@ -25,16 +26,20 @@ from .structure import Leaf, Structure, read
 if TYPE_CHECKING:
     from .parser import Token
 
-__all__ = ("Mark", "Marked", "marked", "normal", "positions", "with_marks")
+__all__ = ("Mark", "Marked", "marked", "normal", "positions", "required", "whole", "with_marks")
 
 _GLUE = "!]\\^"  # a mark right behind them would be read together with them
 _DELIMITERS = frozenset("*_~`")
-_JOINED = "\u200c\u200d\ufe0e\ufe0f"
+_JOINED = frozenset(
+    "\u200c\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+)
 _SPACE = re.compile(r"\s")
+_LINE_END = re.compile(r"[^\S\n]{4096}|[^\S\n]*(?:\n|\Z)")  # so many blanks are as good as one
+_MAIL = re.compile(r"(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]++@[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)++")
 _NEAR = 64  # characters that a mark may move by to stand right behind a word
-_ROOM = 16  # characters of a line that a bullet or number can take
+_ROOM = 16  # characters of a bullet or number, or of a run of marks of emphasis
 _REACH = 4096  # characters of a line in which an address is looked for
-_DEFINITION = re.compile(r"\[[^\[\]]*\]:\s*", re.DOTALL)
+_DEFINITION = re.compile(r"(\[[^\[\]]*\]:)\s*")
 _BULLET = re.compile(r"(?:\A|\n)[ \t]*(?:[-+*]|[0-9]{1,9}[.)])\Z")
 _SIGNS = {"": "[\ufdd0]", " ": "[\ufdd1]"}  # stand for marks that are tried out
 
@@ -66,9 +71,19 @@ class Marked:
 
 
 def normal(content: str, /) -> str:
-    """Return ``content`` with line feeds and nothing that a file of text cannot hold."""
-    text = well_formed(content).replace("\0", "\ufffd")
+    """Return ``content`` with line feeds and nothing that a file of text cannot hold.
+
+    Raises OptionError for what is no text.
+    """
+    text = well_formed(required(content)).replace("\0", "\ufffd")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def required(content: object, /) -> str:
+    """Return ``content``; raise OptionError for what is no text."""
+    if not isinstance(content, str):
+        raise OptionError(f"content: wanted a string, got {brief(content)}")
+    return content
 
 
 def positions(content: str, offsets: Iterable[int], /) -> list[int]:
@@ -156,6 +171,7 @@ class _Placing:
         self._blocks = _last(kinds, besides={"rule"})  # at or before each leaf
         self._words = _last(kinds, besides={"rule", "solid"})
         self._known: dict[int, Places | None] = {}
+        self._definitions: dict[int, range] = {}  # where a mark would be what a link leads to
         self._bracketed: set[int] = set()  # leaves with what is nearly a link
 
     def place(self, end: int, numbers: tuple[int, ...]) -> Mark:
@@ -205,7 +221,7 @@ class _Placing:
         if allowed is None or found is None:
             return None
         found, gap = _settled(leaf, allowed, found)
-        if _DEFINITION.fullmatch(leaf.content, 0, found) or _ends_row(leaf, found):
+        if found in self._definitions[index] or _ends_row(leaf, found):
             return None
         offset = leaf.behind(found)
         mark = Mark(offset=offset, numbers=numbers, gap=gap, leaf=index, inner=found)
@@ -213,15 +229,27 @@ class _Placing:
 
     def _places(self, index: int) -> Places | None:
         if index not in self._known:
-            tokens, found = self._structure.inline(self._structure.leaves[index].content)
+            content = self._structure.leaves[index].content
+            tokens, found = self._structure.inline(content)
+            defined = _DEFINITION.match(content)
+            self._definitions[index] = range(
+                *((defined.end(1), defined.end() + 1) if defined else (0,))
+            )
             self._known[index] = None if found is None else places(tokens, found)
             if any(token.type == "text" and "]" in token.content for token in tokens):
                 self._bracketed.add(index)
         return self._known[index]
 
     def _at_risk(self, mark: Mark) -> bool:
-        around = self._structure.leaves[mark.leaf].content[mark.inner - 1 : mark.inner + 1]
-        return mark.leaf in self._bracketed or not _DELIMITERS.isdisjoint(around)
+        content = self._structure.leaves[mark.leaf].content
+        before, after = content[mark.inner - 1], content[mark.inner : mark.inner + 1]
+        if mark.leaf in self._bracketed or after in _DELIMITERS:
+            return True
+        if before not in _DELIMITERS or before == "`":
+            return False
+        # Behind a word and before a blank it closes; before a mark it still does nothing else.
+        word = content[max(0, mark.inner - _ROOM) : mark.inner].rstrip(before)[-1:]
+        return not word.isalnum() or not (after.isspace() or not after)
 
     def _changes(self, marks: list[Mark]) -> bool:
         content = self._structure.leaves[marks[0].leaf].content
@@ -268,10 +296,8 @@ def _settled(leaf: Leaf, allowed: Places, found: int) -> tuple[int, str]:
     """Return where near the place ``found`` a mark reads well, and what parts it from the words."""
     content = leaf.content
     low, high = allowed.stretch(found)
-    line = content.find("\n", found)
-    rest = content[found : line if line >= 0 else len(content)]
     # Behind the last pipe of a line it might make a cell more, and so a table.
-    behind = "|" if leaf.kind == "paragraph" and not rest.strip() else ""
+    behind = "|" if leaf.kind == "paragraph" and _LINE_END.match(content, found) else ""
     first = max(low, found - _NEAR)
     while found > first and (content[found - 1].isspace() or content[found - 1] == behind):
         found -= 1
@@ -287,7 +313,20 @@ def _settled(leaf: Leaf, allowed: Places, found: int) -> tuple[int, str]:
     if "://" in word or "www." in word:
         found = allowed.nearest(end) or found
         return found, " "
+    for mail in _MAIL.finditer(word) if "@" in word else ():
+        if mail.start() < start < mail.end():
+            found = allowed.nearest(end - len(word) + mail.end()) or found
     return found, " " if content[found - 1] in _GLUE else ""
+
+
+def whole(text: str, start: int, end: int, /) -> tuple[int, int]:
+    """Return a range of ``text``, not empty, with the rest of what it begins and ends in."""
+    first, last = max(0, start - _NEAR), min(len(text), end + _NEAR)
+    while start > first and _joined(text[start - 1], text[start]):
+        start -= 1
+    while end < last and _joined(text[end - 1], text[end]):
+        end += 1
+    return start, end
 
 
 def _joined(before: str, after: str) -> bool:
@@ -298,14 +337,11 @@ def _joined(before: str, after: str) -> bool:
 def _said(tokens: "list[Token]") -> list[tuple[str, str, str]]:
     """Return what tokens say, without the signs of marks."""
     said: list[tuple[str, str, str]] = []
-    for token in tokens:
-        text = token.type.startswith("text")
-        if text and said and said[-1][0] == "text":
-            said[-1] = ("text", "", said[-1][2] + token.content)
+    for text, group in groupby(tokens, lambda token: token.type.startswith("text")):
+        if text:
+            said.append(("text", "", "".join(token.content for token in group)))
         else:
-            said.append(
-                ("text" if text else token.type, "" if text else token.markup, token.content)
-            )
+            said += ((token.type, token.markup, token.content) for token in group)
     return [
         (kind, markup, content.replace(" " + _SIGNS[" "], "").replace(_SIGNS[""], ""))
         for kind, markup, content in said

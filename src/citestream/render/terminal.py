@@ -5,18 +5,15 @@ asked for this module's own escape sequences: colours (SGR) and links (OSC 8). E
 others are shown as ``␛``; other controls are left out.
 """
 
-import re
-
 from ..model import Citations
-from ..offsets import is_high_surrogate, well_formed
+from ..offsets import is_high_surrogate
+from .characters import harmless
 from .labels import free_prefix, isolated
 from .notes import Note, notes, with_notes
-from .placement import Mark, marked, with_marks
+from .placement import Mark, marked, required, with_marks
 
 __all__ = ("TerminalFilter", "terminal")
 
-# Line feeds and tabs stay. Turning the text around is a spoof here, where nobody sees the source.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e]")
 _NUMBER = "\x1b[36m"
 _DIM = "\x1b[2m"
 _RESET = "\x1b[0m"
@@ -31,21 +28,23 @@ def terminal(
     links: bool = True,
     quotes: bool = False,
 ) -> str:
-    r"""Return ``content`` as ``plain`` does, safe for a terminal.
+    r"""Return ``content`` as ``plain`` does, with colours and links.
 
     With ``color`` numbers stand out from the text; with ``links`` numbers and names lead to the
-    source's URL, where it has a safe one. Without both the text is that of ``plain`` but for what
-    steers terminals. Nobody knows here what the output is: whoever writes to a pipe or a file, or
-    is told ``NO_COLOR``, turns both off.
+    source's URL, where it has a safe one. Without both it reads as ``plain`` does. Nobody knows
+    here what the output is: whoever writes to a pipe or a file, or is told ``NO_COLOR``, turns
+    both off.
+
+    Raises OptionError for a content that is no text.
 
     >>> terminal("Rents\x1b[2J rose.\a", None)
     'Rents␛[2J rose.'
     """
     if citations is None or not citations.sources:
-        return _clean(content)
-    listed = notes(citations, quoted_in=content if quotes else None)
+        return harmless(required(content))
+    listed = notes(citations, quoted_in=required(content) if quotes else None)
     text = marked(content, citations, quotes=quotes)
-    prefix = free_prefix(text.text, before="[", prefix="", digits=True)
+    prefix = free_prefix(harmless(text.text), before="[", prefix="", digits=True)
     urls = {note.number: note.url for note in listed if links}
 
     def paint(sequence: str, words: str) -> str:
@@ -66,7 +65,7 @@ def terminal(
         quote = [paint(_DIM, f"    > {words}".rstrip()) for words in note.quote]
         return "\n".join([f"{number(note.number)} {label}{places}", *quote])
 
-    body = with_marks(text, mark, shown=_clean)
+    body = with_marks(text, mark, shown=harmless)
     return with_notes(body, [line(note) for note in listed])
 
 
@@ -95,12 +94,8 @@ class TerminalFilter:
 
 
 def _pieces(text: str) -> list[str]:
-    shown = _clean(text)
+    shown = harmless(text)
     return [shown] if shown else []
-
-
-def _clean(text: str) -> str:
-    return _CONTROLS.sub("", well_formed(text)).replace("\x1b", "␛")
 
 
 def _link(text: str, url: str | None) -> str:
