@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None, /) -> int:
         answered_by=_OFFLINE if chosen.provider == "offline" else f"Answered by {chosen.model}.",
         suggestions=() if chosen.files else _SUGGESTIONS,
         hosts=(*LOCAL_HOSTS, chosen.host),
+        shared_store=chosen.shared,
     )
     config = uvicorn.Config(
         app,
@@ -62,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--provider", choices=("offline", *KEYS), default="offline")
     parser.add_argument("--model", help="the vendor's name of the model")
     parser.add_argument("--store", type=Path, default=_state() / "chats.db", metavar="FILE")
+    parser.add_argument("--shared", action="store_true", help="other servers use the store too")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     return parser

@@ -72,7 +72,7 @@ _STATUS: tuple[tuple[type[CitestreamError], int], ...] = (  # the first that fit
 )
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - settings, each by its name
     *,
     provider: Provider,
     documents: Sequence[SourceDocument],
@@ -80,20 +80,23 @@ def create_app(
     answered_by: str = "",
     suggestions: Sequence[str] = (),
     hosts: Sequence[str] = LOCAL_HOSTS,
+    shared_store: bool = False,
 ) -> Starlette:
     """Return the application.
 
     ``provider`` answers, about ``documents``, which every new session gets. ``store`` keeps the
     sessions, by default until the application ends. ``answered_by`` says on the page who answers,
     ``suggestions`` are questions to begin with. ``hosts`` are the names of the server; requests
-    to any other are refused.
+    to any other are refused. ``shared_store`` says that other servers use the store too: an answer
+    that none here writes is then completed only when the lease of its writer has expired, not at
+    once.
     """
     kept = MemoryStore() if store is None else store
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with Client(provider=provider, store=kept) as client, anyio.create_task_group() as on:
-            app.state.chats = Chats(client, kept, documents=documents)
+            app.state.chats = Chats(client, kept, documents=documents, shared_store=shared_store)
             on.start_soon(app.state.chats.run)
             yield
             on.cancel_scope.cancel()

@@ -6,6 +6,7 @@ meanwhile is followed from the store (``stream``). Deliberately elsewhere: HTTP 
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TypeAlias
 
 import anyio
@@ -54,7 +55,10 @@ class _Open:
 
 
 class Chats:
-    """The chats of all owners. ``documents`` are what a new one may cite."""
+    """The chats of all owners. ``documents`` are what a new one may cite.
+
+    ``shared_store`` says that other servers use the store too: whoever holds a session may live.
+    """
 
     def __init__(
         self,
@@ -63,10 +67,12 @@ class Chats:
         /,
         *,
         documents: Sequence[SourceDocument],
+        shared_store: bool = False,
     ) -> None:
         self._client = client
         self._store = store
         self._documents = documents
+        self._shared = shared_store
         self._open: dict[_Key, _Open] = {}
         self._opening = anyio.Lock()
 
@@ -93,11 +99,13 @@ class Chats:
             return await self._ask(await self._opened(owner, session_id), text)
 
     async def abort(self, owner: str, session_id: str, /) -> None:
-        """Stop the answer in progress, where this server writes it."""
+        """Stop the answer in progress. One that another process writes is taken from it."""
         await self.check(owner, session_id)
         chat = self._open.get((owner, session_id))
         if chat is not None:
             await chat.session.abort()
+        elif not await self._finished(owner, session_id):
+            await self._opened(owner, session_id)
 
     async def delete(self, owner: str, session_id: str, /) -> None:
         """Delete a session. Raises SessionNotFoundError."""
@@ -125,21 +133,14 @@ class Chats:
     async def settle(self, owner: str, session_id: str, /) -> bool:
         """Complete an answer whose writer died; tell whether nothing is in progress.
 
-        A session that someone holds is left alone: they may be thinking.
+        In a shared store a session that someone holds is left alone: they may be thinking.
         """
         if (owner, session_id) in self._open:
             return not self._open[owner, session_id].busy
-        record = await self._store.get(session_id, owner=owner)
-        last = await self._store.read(
-            session_id, owner=owner, after=max(0, record.last_seq - 1), limit=1
-        )
-        if all(event.type in _SETTLED for event in last):
+        if await self._finished(owner, session_id):
             return True
-        if record.holder is None:
-            try:
-                await self._opened(owner, session_id, takeover=False)
-            except SessionInUseError:
-                return False
+        with suppress(SessionInUseError):
+            await self._opened(owner, session_id, takeover=not self._shared)
         return False
 
     async def run(self) -> None:
@@ -165,6 +166,13 @@ class Chats:
         except BaseException:
             chat.busy = False
             raise
+
+    async def _finished(self, owner: str, session_id: str) -> bool:
+        record = await self._store.get(session_id, owner=owner)
+        last = await self._store.read(
+            session_id, owner=owner, after=max(0, record.last_seq - 1), limit=1
+        )
+        return all(event.type in _SETTLED for event in last)
 
     async def _opened(self, owner: str, session_id: str, *, takeover: bool = True) -> _Open:
         async with self._opening:

@@ -62,9 +62,9 @@ class Streams:
     ) -> AsyncIterator[str]:
         """Give the frames of what ``follower`` reads of a session, until that is deleted."""
         writer = _Frames(chats, owner, session_id)
-        settled = False
         yield _RETRY
         try:
+            settled = await chats.settle(owner, session_id)
             async with follower:
                 while not self._ended:
                     seconds = KEEP_ALIVE_SECONDS if settled else SETTLE_SECONDS

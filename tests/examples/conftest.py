@@ -4,12 +4,15 @@ import asyncio
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+import anyio
 import pytest
 
 from citestream import SessionEvent, SessionEventType
@@ -41,7 +44,7 @@ class Scripted:
     def __init__(self, *pieces):
         self.pieces = pieces
         self.questions = []
-        self._permits = asyncio.Semaphore(0)
+        self._permits = anyio.Semaphore(0)
 
     def go(self):
         """Go on behind the next WAIT. Called in the loop of the server (``Site.call``)."""
@@ -160,6 +163,53 @@ def serve(handbook):
     yield made
     for site in sites:
         site.stop()
+
+
+class Command:
+    """The command as a process of its own that can be killed; it answers slowly."""
+
+    _CODE = (
+        "import sys\n"
+        "from examples.web_chat import __main__ as command\n"
+        "paced = command.Paced\n"
+        "command.Paced = lambda: paced(seconds=0.5)\n"
+        "sys.exit(command.main(sys.argv[1:]))\n"
+    )
+
+    def __init__(self, store):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        self._store = store
+        self._process = None
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self):
+        options = ["--port", str(self._port), "--store", str(self._store)]
+        self._process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-c", self._CODE, *options], cwd=ROOT, stdout=subprocess.DEVNULL
+        )
+        for _ in range(200):
+            with socket.socket() as caller:
+                if caller.connect_ex(("127.0.0.1", self._port)) == 0:
+                    return
+            time.sleep(0.1)  # nothing tells of it
+        raise AssertionError("the command does not listen")
+
+    def kill(self):
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+@pytest.fixture
+def command(tmp_path):
+    started = Command(tmp_path / "chats.db")
+    yield started
+    started.kill()
 
 
 @pytest.fixture(scope="module")  # its loop must end before async tests begin

@@ -541,3 +541,167 @@ def test_nothing_of_an_answer_gets_past_the_page_even_if_the_server_let_it(serve
         assert '<mark data-sources="1">c</mark>' in made[0]
         assert not re.search("onclick|style|javascript|evil", made[0])
         assert page.evaluate("window.pwned") is None
+
+
+def test_a_server_that_was_killed_locks_nothing(visit, command, shot):
+    command.start()
+    with visit(command) as page:
+        ask(page, "Is alcohol paid for?")
+        expect(page.locator("article.answer .words")).to_have_text(re.compile("."))
+        command.kill()
+        expect(page.locator("#connection")).to_have_text("Connection lost. Reconnecting…")
+        command.start()
+        expect(page.locator(".note")).to_have_text("Stopped here.", timeout=10_000)  # lease: 30 s
+        answered(page)
+        shot(page, "22-stopped-by-kill")
+
+
+def test_the_end_of_the_words_stays_in_view_over_many_sources(serve, visit, scripted, wait, shot):
+    said = "".join(f"Line {n} {cite(locator=f'L{n}')}.\n\n" for n in range(1, 80) if n % 2)
+    provider = scripted(said, wait, "The very last words.")
+    site = serve(provider)
+    with visit(site) as page:
+        ask(page)
+        expect(page.locator(".words")).to_contain_text("Line 79")
+        site.call(provider.go)
+        last = answered(page).locator(".words > p").last
+        expect(last).to_be_in_viewport()
+        expect(page.locator(".sources li").nth(3)).not_to_be_in_viewport()
+        expect(page.get_by_role("button", name="Latest")).to_be_hidden()
+        shot(page, "23-end-of-the-words")
+        page.reload()
+        answered(page)
+        expect(last).to_be_in_viewport()
+        page.locator("#scroller").hover()
+        page.mouse.wheel(0, 5_000)
+        expect(page.locator(".sources li").last).to_be_in_viewport()
+        page.set_viewport_size({"width": 1360, "height": 800})
+        expect(page.locator(".sources li").nth(-2)).to_be_in_viewport()  # is left where it is read
+
+
+def test_back_does_not_lead_to_a_chat_that_is_gone(serve, visit, scripted):
+    with visit(serve(scripted("Yes."))) as page:
+        ask(page, "First?")
+        answered(page)
+        page.get_by_role("link", name="New chat").click()
+        ask(page, "Second?")
+        answered(page)
+        page.locator("#chat-list li").nth(0).hover()
+        page.get_by_role("button", name="Delete “Second?”").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
+        expect(page.get_by_role("heading", name="Ask the documents")).to_be_visible()
+        page.goto(page.url + "chats/nobody")
+        expect(page.get_by_role("alert")).to_have_text("That chat does not exist any more.")
+        for _ in range(3):
+            page.go_back()
+        expect(page.locator("article.question p")).to_have_text("First?")
+
+
+def test_the_list_of_chats_keeps_the_focus(serve, visit, scripted):
+    with visit(serve(scripted("Yes."))) as page:
+        for question in ("First?", "Second?"):
+            page.get_by_role("link", name="New chat").click()
+            ask(page, question)
+            answered(page)
+        names = page.locator("#chat-list bdi")
+        expect(names).to_have_text(["Second?", "First?"])
+        other = page.context.new_page()
+        other.goto(page.url)
+        other.locator("#chat-list a").nth(1).click()
+        for control in ("a", "button"):
+            focused = page.locator(f"#chat-list li:has-text('First?') {control}")
+            focused.focus()
+            ask(other, "More?")  # moves it to the other end
+            answered(other, 1 if control == "a" else 2)
+            with page.expect_response("**/api/sessions"):
+                page.evaluate("window.dispatchEvent(new Event('focus'))")
+            expect(names).to_have_text(["First?", "Second?"])
+            expect(focused).to_be_focused()
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Delete", exact=True).click()
+        expect(names).to_have_text(["Second?"])
+        expect(page.get_by_role("button", name="Delete “Second?”")).to_be_focused()
+
+
+def test_escape_closes_only_what_lies_on_top(serve, visit, scripted):
+    with visit(serve(scripted(*ANSWER)), viewport={"width": 360, "height": 740}) as page:
+        ask(page)
+        answered(page).locator("sup a").first.click()
+        active_lines(page)
+        page.get_by_role("button", name="Show the list of chats").click()
+        chats, panel = page.locator("#chats"), page.locator("#panel")
+        expect(chats).to_be_in_viewport()
+        page.keyboard.press("Escape")
+        expect(chats).not_to_be_in_viewport()
+        expect(panel).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(panel).to_be_hidden()
+
+
+def test_that_the_server_cannot_be_reached_is_said_until_it_can(serve, visit, scripted):
+    site = serve(scripted("Yes."))
+    with visit(site) as page:
+        ask(page)
+        answered(page)
+        page.route("**/api/**", lambda route: route.abort())
+        site.cut()
+        expect(page.locator("#connection")).to_have_text("Connection lost. Reconnecting…")
+        ask(page, "And now?")
+        expect(page.get_by_role("alert")).to_have_text("The server cannot be reached.")
+        page.unroute("**/api/**")
+        expect(page.locator("#connection")).to_have_text("")
+        expect(page.locator("#problem")).to_be_hidden()
+        expect(page.get_by_label("Your question")).to_have_value("And now?")
+
+
+def test_a_number_that_is_followed_stays_where_it_is(serve, visit, scripted, shot):
+    line = "Some words that fill the line before what is cited and after it too"
+    said = "".join(f"{line} {cite(locator=f'L{n}')}. " for n in (32, 34, 46, 54) * 12)
+    with visit(serve(scripted(said))) as page:
+        ask(page)
+        number = answered(page).locator("sup a").nth(45)
+        before = number.bounding_box()["y"]
+        number.click()
+        active_lines(page)
+        page.evaluate("() => new Promise((done) => setTimeout(done, 300))")  # it is still after it
+        assert abs(number.bounding_box()["y"] - before) < 4
+        lit = set(page.locator("sup a.lit").all_text_contents())
+        assert lit == {number.text_content()}
+        shot(page, "24-followed")
+        page.locator("sup a").nth(44).hover()
+        assert set(page.locator("sup a.lit").all_text_contents()) != lit
+
+
+def test_a_draft_stays_in_its_chat(serve, visit, scripted):
+    with visit(serve(scripted("Yes."))) as page:
+        box = page.get_by_label("Your question")
+        ask(page, "First?")
+        answered(page)
+        box.fill("Half a ques")
+        page.get_by_role("link", name="New chat").click()
+        expect(box).to_have_value("")
+        box.fill("Another")
+        page.locator("#chat-list a").first.click()
+        expect(box).to_have_value("Half a ques")
+        page.go_back()
+        expect(box).to_have_value("Another")
+
+
+def test_targets_are_large_and_what_is_reached_by_key_is_framed(serve, visit, scripted, shot):
+    with visit(serve(scripted(*ANSWER))) as page:
+        ask(page)
+        article = answered(page)
+        for box in (one.bounding_box() for one in article.locator(".back").all()):
+            assert min(box["width"], box["height"]) >= 24
+        outline = "one => getComputedStyle(one).outlineStyle"
+        page.keyboard.press("Shift+Tab")
+        article.locator("sup a").first.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".line.active")).to_be_focused()
+        assert page.locator(".line.active").evaluate(outline) == "solid"
+        shot(page, "25-framed-line")
+        page.keyboard.press("Escape")
+        row = article.locator(".sources li").last
+        row.focus()
+        assert row.evaluate(outline) == "solid"
+        shot(page, "26-framed-source")

@@ -44,10 +44,10 @@ OPTIONS = CLIENT_OPTIONS
 
 
 @asynccontextmanager
-async def running(provider, *, store=None, documents=()):
+async def running(provider, *, store=None, documents=(), shared_store=False):
     store = MemoryStore() if store is None else store
     async with Client(provider=provider, store=store) as client:
-        yield Chats(client, store, documents=documents)
+        yield Chats(client, store, documents=documents, shared_store=shared_store)
 
 
 async def frames_until(streams, desk, session, kind, *, after=None):
@@ -140,34 +140,75 @@ def test_documents_are_cited_as_finely_as_they_can_be(document, granularity):
 
 
 @pytest.mark.anyio
-async def test_an_answer_whose_writer_died_is_completed(scripted, wait, monkeypatch):
+async def test_an_answer_whose_writer_died_is_completed(scripted, monkeypatch):
     monkeypatch.setattr(stream, "SETTLE_SECONDS", 0.01)
     store = MemoryStore(lease_seconds=0.2)
-    provider = scripted("One ", wait)
-    async with store, Client(provider=provider, store=store) as dying:
+    async with (
+        store,
+        left_behind(store) as session,
+        running(scripted(), store=store, shared_store=True) as desk,
+    ):
+        seen = []
+        with anyio.fail_after(10):
+            while "session.resume" not in seen:
+                seen = await frames_until(stream.Streams(), desk, session, ": still")
+            seen = await frames_until(stream.Streams(), desk, session, ": still")
+        assert seen[-3:] == ["assistant.message", "session.idle", ": still here\n\n"]
+        count = (await store.get(session, owner="me")).last_seq
+        assert await desk.settle("me", session)
+        assert (await store.get(session, owner="me")).last_seq == count
+
+
+@asynccontextmanager
+async def left_behind(store):
+    """What a process that is killed leaves in a store: pieces of an answer, and a lease."""
+    async with Client(store=store) as dying:
         session = await dying.create_session(enable_citations=True, owner="me")
-        # What a process that is killed leaves behind: pieces of an answer, and a lease.
         await session.feed(_event("user.message", {"content": "?"}))
         await session.feed(
             _event("assistant.message_delta", {"messageId": "m", "deltaContent": "One"})
         )
-        async with running(provider, store=store) as desk:
-            seen = []
-            with anyio.fail_after(10):
-                while "session.resume" not in seen:
-                    seen = await frames_until(stream.Streams(), desk, session.session_id, ": still")
-                seen = await frames_until(stream.Streams(), desk, session.session_id, ": still")
-            assert seen[-3:] == ["assistant.message", "session.idle", ": still here\n\n"]
-            count = (await store.get(session.session_id, owner="me")).last_seq
-            assert await desk.settle("me", session.session_id)
-            assert (await store.get(session.session_id, owner="me")).last_seq == count
+        while (await store.get(session.session_id, owner="me")).last_seq < 3:  # noqa: ASYNC110
+            await anyio.sleep(0.01)  # nothing tells when the pieces are kept
+        yield session.session_id
+
+
+@pytest.mark.anyio
+async def test_the_only_server_completes_what_was_left_behind_at_once(scripted):
+    async with (
+        MemoryStore() as store,
+        left_behind(store) as session,
+        running(scripted(), store=store) as desk,
+    ):
+        with anyio.fail_after(3):
+            seen = await frames_until(stream.Streams(), desk, session, "session.idle")
+        assert {"session.resume", "assistant.message"} <= set(seen)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("shared", [False, True])
+async def test_stopping_completes_what_another_process_writes(scripted, shared):
+    async with MemoryStore() as store, left_behind(store) as session:
+        async with running(scripted("Yes."), store=store, shared_store=shared) as desk:
+            await desk.abort("me", session)
+            kept = [one.type for one in await store.read(session, owner="me")]
+            assert kept[-1] == "session.idle"
+            await desk.abort("me", session)
+            await desk.ask("me", session, "And now?")
+        async with running(scripted(), store=store, shared_store=shared) as desk:
+            count = (await store.get(session, owner="me")).last_seq
+            await desk.abort("me", session)
+            assert (await store.get(session, owner="me")).last_seq == count
 
 
 @pytest.mark.anyio
 async def test_an_answer_that_someone_writes_is_left_alone(scripted, wait):
     store = MemoryStore()
     provider = scripted("One ", wait)
-    async with running(provider, store=store) as here, running(provider, store=store) as there:
+    async with (
+        running(provider, store=store, shared_store=True) as here,
+        running(provider, store=store, shared_store=True) as there,
+    ):
         session = await here.create("me")
         assert await there.settle("me", session)
         await here.ask("me", session, "?")
@@ -183,8 +224,8 @@ async def test_an_answer_that_someone_writes_is_left_alone(scripted, wait):
 async def test_two_servers_may_take_turns(scripted):
     store = MemoryStore()
     async with (
-        running(scripted("A."), store=store) as one,
-        running(scripted("B."), store=store) as two,
+        running(scripted("A."), store=store, shared_store=True) as one,
+        running(scripted("B."), store=store, shared_store=True) as two,
     ):
         session = await one.create("me")
         for desk in (one, two, one, one, two):

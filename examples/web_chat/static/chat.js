@@ -20,8 +20,9 @@ class Page {
   #documents = [];
   #refreshing = 0;
   #loading = null;
+  #unreached = false; // what is said is that the server is
   #drawer = new Drawer();
-  #following = new Following(byId("scroller"), byId("latest"));
+  #following = new Following(byId("scroller"), byId("latest"), () => this.#conversation.tail);
   #composer = new Composer({ onAsk: (text) => this.#ask(text), onStop: () => this.#stop() });
   #list = new ChatList({ onOpen: (id) => this.#go(id), onDelete: (id) => this.#delete(id) });
   #panel = new Panel({
@@ -29,7 +30,7 @@ class Page {
       byId("documents-open").setAttribute("aria-expanded", open);
       if (open) this.#following.rest(); // what was followed must not move away
     },
-    problem: (message) => this.#say(message),
+    problem: (error) => this.#failed(error),
   });
   #conversation = new Conversation(byId("conversation"), {
     busy: (busy) => {
@@ -66,7 +67,7 @@ class Page {
     try {
       await this.#load();
     } catch (error) {
-      this.#say(error.message);
+      this.#failed(error);
     }
   }
 
@@ -94,10 +95,17 @@ class Page {
     this.#show(id);
   }
 
+  /** Show a new chat in the place of one that is gone: going back must not lead to it. */
+  #leave() {
+    history.replaceState(null, "", "/");
+    this.#show(null);
+  }
+
   #show(id) {
     this.#endStream();
     this.#endStream = () => {};
     this.#session = id;
+    this.#composer.chat = id;
     this.#conversation.clear();
     this.#say("");
     this.#connection("open");
@@ -115,7 +123,7 @@ class Page {
       onFrame: (frame) => this.#conversation.take(frame),
       onState: (state) => this.#connection(state),
       onGone: () => {
-        this.#go(null);
+        this.#leave();
         this.#refresh();
         this.#say("That chat does not exist any more.");
       },
@@ -127,24 +135,27 @@ class Page {
     this.#welcome.shown = false;
     this.#following.toEnd();
     this.#conversation.pending = text;
+    let id = this.#session;
     try {
       await this.#load();
-      if (this.#session === null) {
-        const id = await api.create();
+      if (id === null) {
+        id = await api.create();
         history.pushState(null, "", `/chats/${encodeURIComponent(id)}`);
         this.#session = id;
+        this.#composer.begin(id);
         this.#list.begin(id, text);
         this.#title();
         this.#panel.use(sessionLibrary(id));
         this.#follow(id);
       }
-      await api.ask(this.#session, text);
+      await api.ask(id, text);
       this.#refresh();
     } catch (error) {
+      this.#composer.restore(text, id);
+      if (id !== this.#session) return; // it shows when that chat is shown
       this.#conversation.pending = null;
-      this.#composer.restore(text);
       this.#welcome.shown = this.#conversation.isEmpty;
-      this.#say(error.message);
+      this.#failed(error);
     }
   }
 
@@ -152,7 +163,7 @@ class Page {
     try {
       await api.stop(this.#session);
     } catch (error) {
-      this.#say(error.message);
+      this.#failed(error);
     }
   }
 
@@ -161,11 +172,11 @@ class Page {
       await api.remove(id);
     } catch (error) {
       if (error.status !== 404) {
-        this.#say(error.message);
+        this.#failed(error);
         return;
       }
     }
-    if (id === this.#session) this.#go(null);
+    if (id === this.#session) this.#leave();
     this.#refresh();
   }
 
@@ -178,6 +189,7 @@ class Page {
   async #relist() {
     try {
       this.#list.show(await api.sessions(), this.#session);
+      this.#reached();
       this.#title();
     } catch {
       // The list stays as it was: what is wrong shows where it matters.
@@ -195,10 +207,22 @@ class Page {
     const line = byId("connection");
     line.dataset.state = state;
     line.textContent = state === "lost" ? "Connection lost. Reconnecting…" : "";
+    if (state === "open") this.#reached();
   }
 
   #say(problem) {
+    this.#unreached = false;
     this.#composer.problem = problem;
+  }
+
+  #failed(error) {
+    this.#say(error.message);
+    this.#unreached = error.status === 0;
+  }
+
+  /** The server answers: that it does not is no longer so. */
+  #reached() {
+    if (this.#unreached) this.#say("");
   }
 
   /** The documents that a new chat may cite, by their numbers. */

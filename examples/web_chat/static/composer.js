@@ -9,6 +9,8 @@ export class Composer {
   #stop = document.getElementById("stop");
   #problem = document.getElementById("problem");
   #busy = false;
+  #chat = null;
+  #drafts = new Map(); // of the other chats
   #onAsk;
 
   /** `onAsk(text)` is called with a question, `onStop()` when the answer is to stop. */
@@ -31,6 +33,20 @@ export class Composer {
     });
   }
 
+  /** Show what was typed in a chat, null for a new one, and keep what was in the one before. */
+  set chat(id) {
+    if (id === this.#chat) return;
+    this.#drafts.set(this.#chat, this.#box.value);
+    this.#box.value = this.#drafts.get(id) ?? "";
+    this.#chat = id;
+    this.#fit();
+  }
+
+  /** Say that the new chat is the one called `id` now; what is typed stays. */
+  begin(id) {
+    this.#chat = id;
+  }
+
   focus() {
     this.#box.focus();
   }
@@ -45,9 +61,10 @@ export class Composer {
     this.#fit();
   }
 
-  /** Put a question back that could not be asked. */
-  restore(text) {
-    if (!this.#box.value) this.#box.value = text;
+  /** Put a question back that could not be asked in a chat. */
+  restore(text, chat) {
+    if (chat !== this.#chat) this.#drafts.set(chat, this.#drafts.get(chat) || text);
+    else if (!this.#box.value) this.#box.value = text;
     this.#fit();
   }
 

@@ -29,6 +29,11 @@ export class Conversation {
     return !this.#root.hasChildNodes();
   }
 
+  /** The list of sources that the conversation ends with, null where it ends with words. */
+  get tail() {
+    return this.#root.querySelector(":scope > article:last-of-type section.sources");
+  }
+
   clear() {
     this.#root.replaceChildren();
     this.#answers.clear();
@@ -194,6 +199,7 @@ function offerPlaces(words, cited) {
   words.querySelectorAll("section.sources > ol > li").forEach((item, index) => {
     const number = index + 1;
     item.dataset.number = number;
+    item.tabIndex = -1; // a number that has no lines leads here
     if (!cited[number]?.source) return;
     const button = document.createElement("button");
     button.type = "button";

@@ -12,13 +12,19 @@ export class Drawer {
     byId("chats-close").addEventListener("click", () => this.close());
     this.#shade.addEventListener("click", () => this.close());
     document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !document.querySelector("dialog[open]")) this.close();
+      if (event.key !== "Escape" || !this.isOpen || document.querySelector("dialog[open]")) return;
+      event.preventDefault(); // what it lies over stays
+      this.close();
     });
     matchMedia("(min-width: 64.0625rem)").addEventListener("change", () => this.close());
   }
 
+  get isOpen() {
+    return this.#nav.classList.contains("open");
+  }
+
   close() {
-    if (!this.#nav.classList.contains("open")) return;
+    if (!this.isOpen) return;
     this.#set(false);
     this.#opener.focus();
   }

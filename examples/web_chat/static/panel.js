@@ -21,7 +21,7 @@ export class Panel {
   #library;
   #on;
 
-  /** `on` has `toggled(boolean)` and `problem(message)`. */
+  /** `on` has `toggled(boolean)` and `problem(error)`. */
   constructor(on) {
     this.#on = on;
     document.getElementById("panel-close").addEventListener("click", () => this.close());
@@ -33,7 +33,8 @@ export class Panel {
       if (badge) this.#back(badge.textContent);
     });
     document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && this.isOpen && !document.querySelector("dialog[open]")) this.close();
+      if (event.key !== "Escape" || event.defaultPrevented) return; // what lies over it has gone
+      if (this.isOpen && !document.querySelector("dialog[open]")) this.close();
     });
   }
 
@@ -67,18 +68,17 @@ export class Panel {
       const [first] = await this.#library.list();
       if (first) await this.#show(name ?? first.id, null);
     } catch (error) {
-      this.#on.problem(error.message);
+      this.#on.problem(error);
     }
   }
 
   close({ focus = true } = {}) {
     if (this.#panel.hidden) return;
-    this.#panel.hidden = true;
+    this.#toggle(false);
     document.querySelectorAll(".lit, .chosen").forEach((one) => one.classList.remove("lit", "chosen"));
     this.lines.replaceChildren();
     this.#source = null;
     this.article = null;
-    this.#on.toggled(false);
     if (focus) focusOn(this.#opener);
   }
 
@@ -89,24 +89,33 @@ export class Panel {
       this.#known.set(source, found);
       await this.#listChoices(source);
     } catch (error) {
-      this.#on.problem(error.message);
+      this.#on.problem(error);
       return;
     }
     this.#source = source;
     this.#number = number;
     this.#title.textContent = found.title;
-    this.#panel.hidden = false;
-    this.#on.toggled(true);
+    this.#toggle(true);
     const here = Object.entries(this.#cited).filter(([, one]) => one.source === source);
     this.lines.replaceChildren(layLines(found, Object.fromEntries(here), number));
     this.#steps.hidden = this.#order().length < 2;
     this.#about.textContent = about(found, this.#cited[number]?.places ?? []);
     this.#choose(number);
-    this.#opener?.scrollIntoView({ block: "nearest" }); // the column may have become narrower
+    this.#opener?.scrollIntoView({ block: "nearest" }); // a sheet may lie over it
     const target = this.lines.querySelector(".line.active") ?? this.lines;
     if (target === this.lines) target.scrollTop = 0;
     else target.scrollIntoView({ block: "center" });
     target.focus({ preventScroll: true });
+  }
+
+  /** Show or hide the panel; what it was opened from stays where it is, however wide its column. */
+  #toggle(open) {
+    const scroller = this.#opener?.closest("#scroller");
+    const top = () => this.#opener.getBoundingClientRect().top;
+    const before = scroller && top();
+    this.#panel.hidden = !open;
+    this.#on.toggled(open);
+    if (scroller) scroller.scrollTop += top() - before;
   }
 
   async #listChoices(source) {

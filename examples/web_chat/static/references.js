@@ -13,17 +13,34 @@ function numbersOf(element) {
 export class References {
   #conversation;
   #panel;
+  #pointer = ""; // where it is
+  #unmoved = false; // the page has moved under it
 
   constructor(conversation, panel) {
     this.#conversation = conversation;
     this.#panel = panel;
     for (const [type, on] of [["pointerover", true], ["pointerout", false], ["focusin", true], ["focusout", false]]) {
       document.addEventListener(type, (event) => {
-        const element = event.target.closest?.(CITING);
-        if (element) this.#light(element, on);
+        if (type.startsWith("pointer") && place(event) === this.#pointer) this.#unmoved = true;
+        else this.#reach(event.target, on);
       });
     }
+    document.addEventListener("pointermove", (event) => this.#moved(event));
     document.addEventListener("click", (event) => this.#clicked(event));
+  }
+
+  #moved(event) {
+    if (place(event) === this.#pointer) return;
+    this.#pointer = place(event);
+    if (!this.#unmoved) return;
+    this.#unmoved = false;
+    document.querySelectorAll(".lit").forEach((one) => one.classList.remove("lit"));
+    this.#reach(event.target, true);
+  }
+
+  #reach(target, on) {
+    const element = target.closest?.(CITING);
+    if (element) this.#light(element, on);
   }
 
   #light(element, on) {
@@ -51,6 +68,10 @@ export class References {
     const found = this.#conversation.citedIn(element);
     if (found) this.#panel.open(found.article, found.cited, numbersOf(element)[0], link ?? button ?? element);
   }
+}
+
+function place({ screenX, screenY }) {
+  return `${screenX} ${screenY}`;
 }
 
 function light(scope, number) {

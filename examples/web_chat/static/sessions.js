@@ -36,8 +36,17 @@ export class ChatList {
   show(chats, current) {
     this.#chats = chats;
     this.#current = current;
-    this.#list.replaceChildren(...chats.map((chat) => this.#item(chat)));
+    const focused = document.activeElement;
+    const place = [...this.#list.children].findIndex((item) => item.contains(focused));
+    const items = new Map([...this.#list.children].map((item) => [item.dataset.id, item]));
+    const shown = chats.map((chat) => this.#fill(items.get(chat.id) ?? this.#item(chat.id), chat));
+    shown.forEach((item, index) => {
+      const there = this.#list.children[index];
+      if (there !== item) this.#list.insertBefore(item, there ?? null);
+    });
+    while (this.#list.children.length > shown.length) this.#list.lastElementChild.remove();
     this.#none.hidden = chats.length > 0;
+    if (place >= 0) this.#refocus(focused, place);
   }
 
   /** Show a chat that was just begun, before the server lists it. */
@@ -53,24 +62,38 @@ export class ChatList {
     return this.#chats.find((chat) => chat.id === id)?.title || "New chat";
   }
 
-  #item(chat) {
+  /** Keep the focus where it was: an item that moved lost it, one that went leaves it to the next. */
+  #refocus(focused, place) {
+    if (document.activeElement === focused) return;
+    const next = this.#list.children[Math.min(place, this.#list.children.length - 1)];
+    const left = next?.querySelector(focused.localName) ?? document.getElementById("new-chat");
+    (focused.isConnected ? focused : left).focus({ preventScroll: true });
+  }
+
+  #item(id) {
     const item = made("chat");
+    item.dataset.id = id;
+    const link = item.querySelector("a");
+    link.href = `/chats/${encodeURIComponent(id)}`;
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      this.#onOpen(id);
+    });
+    item.querySelector("button").addEventListener("click", () => this.#ask(id, this.titleOf(id)));
+    return item;
+  }
+
+  #fill(item, chat) {
     const link = item.querySelector("a");
     const title = chat.title || "New chat";
-    link.href = `/chats/${encodeURIComponent(chat.id)}`;
     link.querySelector("bdi").textContent = title;
     const time = link.querySelector("time");
     time.dateTime = chat.modified;
     time.textContent = ago(chat.modified);
     if (chat.id === this.#current) link.setAttribute("aria-current", "page");
-    link.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      this.#onOpen(chat.id);
-    });
-    const bin = item.querySelector("button");
-    bin.setAttribute("aria-label", `Delete “${title}”`);
-    bin.addEventListener("click", () => this.#ask(chat.id, title));
+    else link.removeAttribute("aria-current");
+    item.querySelector("button").setAttribute("aria-label", `Delete “${title}”`);
     return item;
   }
 
