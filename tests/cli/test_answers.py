@@ -42,9 +42,13 @@ def test_an_answer_is_printed_with_the_words_of_its_sources(capsysbinary, style,
     assert capsysbinary.readouterr().out.decode() == printed.replace("Text[", "Text[")
 
 
-def test_an_answer_without_citations_is_printed_as_it_is(capsysbinary):
-    print_answer("a\x1bb\n\n", None, style=AnswerFormat.PLAIN)
-    assert capsysbinary.readouterr().out.decode() == "a\ufffdb\n"
+@pytest.mark.parametrize(
+    ("style", "printed"),
+    [(AnswerFormat.PLAIN, "a\u241bb\n"), (AnswerFormat.MARKDOWN, "a\ufffdb\n")],
+)
+def test_an_answer_without_citations_is_printed_but_for_what_steers(capsysbinary, style, printed):
+    print_answer("a\x1bb\n\n", None, style=style)
+    assert capsysbinary.readouterr().out.decode() == printed
 
 
 def test_answers_as_html_make_one_page(capsysbinary):
