@@ -2,10 +2,12 @@
 
 import re
 from html.parser import HTMLParser
+from string import punctuation
 
 import cmarkgfm
 from cmarkgfm.cmark import Options
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import escape
 
 __all__ = (
     "TERMINAL",
@@ -97,7 +99,16 @@ TERMINAL = re.compile(
 )
 """Everything that may reach a terminal: words, line feeds, tabs, our colours and our links."""
 
+
+def _escape(state, silent):
+    # As released, it takes a blank behind a backslash with it, and so the hard break behind that,
+    # against the specification: https://spec.commonmark.org/0.31.2/#backslash-escapes.
+    behind = state.src[state.pos + 1 : state.pos + 2]
+    return bool(behind) and behind in f"{punctuation}\n" and escape(state, silent)
+
+
 _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_MARKDOWN.inline.ruler.at("escape", _escape)
 _MARKDOWN.normalizeLink = _MARKDOWN.normalizeLinkText = lambda url: url
 _MARKDOWN.validateLink = lambda _: True
 
