@@ -13,13 +13,14 @@ import attrs
 
 from ..errors import OptionError, brief
 
-__all__ = ("ToolDefinition", "function_tools", "with_tools")
+__all__ = ("TOOL_NAME", "ToolDefinition", "function_tools", "no_parameters", "with_tools")
 
-_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
+TOOL_NAME: re.Pattern[str] = re.compile("[A-Za-z0-9_-]{1,64}")
+"""The names that all vendors take."""
 
 
 def _name(_instance: object, _attribute: object, value: Any) -> None:  # noqa: ANN401 - checked here
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
+    if not isinstance(value, str) or not TOOL_NAME.fullmatch(value):
         raise OptionError(
             f"ToolDefinition.name: wanted 1 to 64 of A-Z, a-z, 0-9, _ and -, got {brief(value)}"
         )
@@ -33,7 +34,8 @@ def _parameters(_instance: object, _attribute: object, value: Any) -> None:  # n
         )
 
 
-def _no_parameters() -> dict[str, Any]:
+def no_parameters() -> dict[str, Any]:
+    """Return the JSON schema of a tool that takes nothing."""
     return {"type": "object", "properties": {}}
 
 
@@ -48,7 +50,7 @@ class ToolDefinition:
     name: str = attrs.field(validator=_name)
     description: str = ""
     parameters: Mapping[str, Any] = attrs.field(
-        factory=_no_parameters, validator=_parameters, hash=False
+        factory=no_parameters, validator=_parameters, hash=False
     )
 
     @property

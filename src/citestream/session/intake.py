@@ -102,7 +102,7 @@ class Intake:
                 if stream is not None:
                     await self._keep_registered()
                     given = self._stream(event, stream)
-                elif await self._kept(event):
+                elif await self._append([event]):
                     given = self._read(event)
         return given
 
@@ -131,8 +131,7 @@ class Intake:
         await self.recall()
         for stored in events:
             given = self._reading.recall_stored(stored)
-            for event in given:
-                self.transcript.take(event)
+            self.transcript.take_all(given)
             self._delivery.put(given)
             await self._delivery.run()
 
@@ -181,12 +180,11 @@ class Intake:
         if self._calls:
             await self._append([])
 
-    async def _kept(self, event: SessionEvent) -> bool:
-        """Keep an event that stays; tell whether it is new."""
-        return await self._append([event])
-
     async def _append(self, events: list[SessionEvent]) -> bool:
-        """Keep what was registered, then ``events``; what fails is registered with the next."""
+        """Keep what was registered, then ``events``; tell whether the last of them is new.
+
+        What fails is registered with the next.
+        """
         calls, files = list(self._calls), self._files
         registered = [sources_event(dump_registrations(calls), files)] if calls else []
         if self._journal is None or not (registered or events):
@@ -199,18 +197,18 @@ class Intake:
     def _stream(self, event: SessionEvent, stream: str) -> list[SessionEvent]:
         if self._journal is not None:
             self._journal.accept(event, stream)
-        self._reading.note(event)
-        given = self._reading.process(event)
-        self._delivery.put(given)
-        return given
+        return self._process(event)
 
     def _read(self, event: SessionEvent) -> list[SessionEvent]:
-        self._reading.note(event)
         count = len(self._calls)
-        given = self._reading.process(event)
+        given = self._process(event)
         del self._calls[count:]  # what a tool returned is registered again when its event is read
-        for one in given:
-            self.transcript.take(one)
+        self.transcript.take_all(given)
+        return given
+
+    def _process(self, event: SessionEvent) -> list[SessionEvent]:
+        self._reading.note(event)
+        given = self._reading.process(event)
         self._delivery.put(given)
         return given
 
@@ -237,6 +235,6 @@ class Intake:
         self._reading.sources.recorder = self._calls.append
 
     def _remember(self, events: Sequence[SessionEvent]) -> None:
+        self.transcript.take_all(events)
         for event in events:
-            self.transcript.take(event)
             self._delivery.remember(event)

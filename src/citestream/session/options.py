@@ -1,19 +1,12 @@
 """The options of a session, as one frozen value."""
 
-from typing import Any
-
 import attrs
 
-from ..errors import OptionError, brief
 from ..markers import DEFAULT_SYNTAX, LINES, PAGES
 from ..resolver import CitationOptions
+from ..validators import positive
 
 __all__ = ("CLIENT_OPTIONS", "SessionOptions")
-
-
-def _positive(_instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise OptionError(f"{attribute.name}: wanted an integer of 1 or more, got {brief(value)}")
 
 
 @attrs.frozen(kw_only=True)
@@ -29,9 +22,9 @@ class SessionOptions:
     """
 
     citations: CitationOptions = attrs.field(factory=CitationOptions)
-    buffer_size: int = attrs.field(default=1024, validator=_positive)
+    buffer_size: int = attrs.field(default=1024, validator=positive)
     system_message: str | None = attrs.field(default=None, repr=False)
-    max_tool_rounds: int = attrs.field(default=50, validator=_positive)
+    max_tool_rounds: int = attrs.field(default=50, validator=positive)
 
 
 CLIENT_OPTIONS = SessionOptions(

@@ -119,13 +119,14 @@ class Session:
 
     # -- asking
 
-    async def send(self, prompt: str, /, *, attachments: Sequence[Mapping[str, Any]] = ()) -> str:
+    async def send(
+        self, prompt: str, /, *, attachments: Sequence[Mapping[str, Any]] | None = None
+    ) -> str:
         """Ask the provider of the client; return the id of the message before it is answered.
 
         Questions are answered one after the other; one that waits is kept when its turn comes.
-        ``attachments`` are mappings as the Copilot SDK
-        has them, of type ``file``, ``directory``, ``selection`` or ``blob``; what they hold is
-        registered to be cited.
+        ``attachments`` are mappings as the Copilot SDK has them, of type ``file``, ``directory``,
+        ``selection`` or ``blob``; what they hold is registered to be cited.
 
         Raises StateError for a session that cannot ask, OptionError, DecodeError, LimitError or
         OSError for an attachment, and StoreError where the question could not be kept.

@@ -7,7 +7,7 @@ Deliberately elsewhere: what a vendor makes of turns (``providers``).
 
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -62,6 +62,11 @@ class Transcript:
             self._assistant(data)
         elif isinstance(data, ToolExecutionCompleteData):
             self._result(data)
+
+    def take_all(self, events: Iterable[SessionEvent], /) -> None:
+        """Take the events that are given out next, in order."""
+        for event in events:
+            self.take(event)
 
     def turns(self) -> tuple[Turn, ...]:
         """Return the turns so far; a call without a result is told as interrupted."""

@@ -16,7 +16,7 @@ import anyio
 import attrs
 
 from ..attachments import attachment_payloads, read_attachments
-from ..conversation import Conversation, ToolDefinition
+from ..conversation import Conversation
 from ..errors import (
     CitestreamError,
     OptionError,
@@ -302,16 +302,10 @@ class Work:
         return self._backing.provider
 
     def _exchange(self, question: Question) -> Exchange:
-        tools = self._backing.tools.values()
         conversation = Conversation(
             turns=self._intake.transcript.turns(),
             system=self._options.system_message,
-            tools=tuple(
-                ToolDefinition(
-                    name=tool.name, description=tool.description, parameters=tool.parameters
-                )
-                for tool in tools
-            ),
+            tools=tuple(tool.definition for tool in self._backing.tools.values()),
         )
         return Exchange(
             conversation=conversation,

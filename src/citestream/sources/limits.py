@@ -4,22 +4,16 @@ In: numbers. Out: ``Limits``; whoever reaches one raises LimitError with its nam
 what came. Deliberately elsewhere: the bounds of markers (``markers.MarkerSyntax``).
 """
 
-from typing import Any
-
 import attrs
 
-from ..errors import LimitError, OptionError, brief
+from ..errors import LimitError
+from ..validators import positive
 
 __all__ = ("DEFAULT_LIMITS", "Limits")
 
 
-def _positive(_instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise OptionError(f"{attribute.name}: wanted an integer of 1 or more, got {brief(value)}")
-
-
 def _bound(default: int) -> int:
-    return attrs.field(default=default, validator=_positive)
+    return attrs.field(default=default, validator=positive)
 
 
 @attrs.frozen(kw_only=True)

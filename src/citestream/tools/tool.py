@@ -9,7 +9,6 @@ giving out events and registering sources (the session).
 
 import inspect
 import logging
-import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -19,6 +18,7 @@ import attrs
 from anyio import get_cancelled_exc_class, to_thread
 
 from ..cancellation import is_cancelled
+from ..conversation.tool_definitions import TOOL_NAME, ToolDefinition, no_parameters
 from ..errors import ModelError, OptionError, brief
 from ..model import CitableSource
 from ..wire import encode_json
@@ -27,7 +27,6 @@ from .parameters import Parameters, read_parameters
 __all__ = ("Tool", "ToolInvocation", "ToolOutcome", "ToolResult", "run_tool", "tool")
 
 _logger = logging.getLogger("citestream.session")
-_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 _KEYS = ("id", "content", "title", "url", "path")
 _LONGEST = 2000  # characters of a problem: a model may have written what it quotes
 _EXITS = (SystemExit, GeneratorExit)
@@ -118,10 +117,6 @@ class ToolOutcome:
         return self.code is None
 
 
-def _no_parameters() -> dict[str, Any]:
-    return {"type": "object", "properties": {}}
-
-
 @attrs.frozen(kw_only=True)
 class Tool:
     """A function that a model may call. ``tool`` makes one of a function with type hints.
@@ -138,14 +133,14 @@ class Tool:
 
     name: str = attrs.field()
     description: str = attrs.field(default="", validator=_text)
-    parameters: dict[str, Any] = attrs.field(factory=_no_parameters, repr=False, hash=False)
+    parameters: dict[str, Any] = attrs.field(factory=no_parameters, repr=False, hash=False)
     handler: Callable[..., Any] = attrs.field(repr=False)
     skip_permission: bool = False
     _reads: Parameters | None = attrs.field(default=None, eq=False, repr=False)
 
     @name.validator
     def _check_name(self, _attribute: object, name: object) -> None:
-        if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        if not isinstance(name, str) or TOOL_NAME.fullmatch(name) is None:
             raise OptionError(
                 f"name: wanted a tool name of 1 to 64 letters, digits, _ and -, got {brief(name)}"
             )
@@ -159,6 +154,13 @@ class Tool:
     def _check_handler(self, _attribute: object, handler: object) -> None:
         if not callable(handler):
             raise OptionError(f"handler: wanted a callable, got {brief(handler)}")
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """What a conversation says of it."""
+        return ToolDefinition(
+            name=self.name, description=self.description, parameters=self.parameters
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - those of the function
         """Call the function itself, as if it were no tool."""

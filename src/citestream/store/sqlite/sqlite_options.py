@@ -5,6 +5,7 @@ from typing import Any, Literal
 import attrs
 
 from ...errors import OptionError, brief
+from ...validators import positive
 from .. import names
 
 __all__ = ("SQLiteOptions",)
@@ -12,11 +13,6 @@ __all__ = ("SQLiteOptions",)
 
 def _seconds(_instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
     names.check_seconds(attribute.name, value)
-
-
-def _positive(_instance: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise OptionError(f"{attribute.name}: wanted an integer of 1 or more, got {brief(value)}")
 
 
 def _journal_mode(_instance: object, _attribute: object, value: object) -> None:
@@ -44,5 +40,5 @@ class SQLiteOptions:
     busy_seconds: float = attrs.field(default=30.0, validator=_seconds)
     accept_seconds: float = attrs.field(default=0.025, validator=_seconds)
     poll_seconds: float = attrs.field(default=0.02, validator=_seconds)
-    readers: int = attrs.field(default=4, validator=_positive)
-    max_accepted: int = attrs.field(default=250_000, validator=_positive)
+    readers: int = attrs.field(default=4, validator=positive)
+    max_accepted: int = attrs.field(default=250_000, validator=positive)
